@@ -72,6 +72,14 @@ describe('a mail ends within its time', () => {
       expect(await mailer.send(MAIL)).toMatchObject(TOO_LATE)
     })
 
+  test('at once with a server that sends empty lines, which would fill the memory', async () => {
+    const url = await startServer((socket) => socket.write('\r\n'.repeat(2000)))
+    expect(await createMailer({ smtpUrl: url, from: undefined, ...SEND }).send(MAIL)).toMatchObject({
+      outcome: 'failed',
+      detail: 'The mail server could not be reached (EPROTOCOL).',
+    })
+  })
+
   test('which is shorter than the lease of a send', () => {
     expect(SEND_MS).toBeLessThan(30_000)
   })
@@ -98,6 +106,14 @@ describe('a mail is tried again', () => {
     const url = await startServer((socket) => dialogue(socket, 'RCPT', () => socket.write('550 no such\r\n')))
     expect(await send(url)).toMatchObject({ outcome: 'rejected', statusCode: 550 })
   })
+})
+
+test('a few empty lines before a reply do not matter', async () => {
+  const url = await startServer((socket) => {
+    socket.write('\r\n\r\n')
+    dialogue(socket, 'none', () => {})
+  })
+  expect(await createMailer({ smtpUrl: url, from: undefined }).send(MAIL)).toMatchObject({ outcome: 'sent' })
 })
 
 test('a mail whose connection fails names the cause', async () => {
