@@ -20,7 +20,7 @@ import { TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc'
 import { type CallNotes, noteError } from './callLog.ts'
 import { isJson, isOwnPage, presentedSession } from './console/index.ts'
 import { answerOfText } from './http/longAnswer.ts'
-import { boundedRequest, refuseDeep } from './input.ts'
+import { boundedRequest, refuseSlow } from './input.ts'
 import { addressOf, presentedKey, traceIdOf } from './requestIdentity.ts'
 
 const MAX_BATCH = 20
@@ -52,6 +52,7 @@ export function trpc(
     }
     let bounded: Request
     try {
+      checkCount(proceduresOf(request))
       bounded = await withInputRead(request)
     } catch (error) {
       return refusal(error, traceId)
@@ -63,7 +64,8 @@ export function trpc(
       router: appRouter,
       createContext: async ({ info, resHeaders }): Promise<Context> => {
         try {
-          const caller = await callerOf(services, request, callsOf(info.calls.length), hasConsole)
+          // A request that names no procedure still counts as a call.
+          const caller = await callerOf(services, request, Math.max(1, info.calls.length), hasConsole)
           notes.caller = caller
           return contextOf(services, caller, {
             signal: request.signal,
@@ -95,8 +97,12 @@ export function trpc(
 function allowedInstead(request: Request): string | null {
   if (!METHODS.has(request.method)) return 'GET, POST'
   if (request.method === 'GET' || request.method === 'HEAD' || isJson(request)) return null
-  const names = new URL(request.url).pathname.slice('/trpc/'.length).split(',')
-  return names.every((name) => READS.has(name)) ? 'GET' : null
+  return proceduresOf(request).every((name) => READS.has(name)) ? 'GET' : null
+}
+
+/** The procedures that the path of a batch names. */
+function proceduresOf(request: Request): string[] {
+  return new URL(request.url).pathname.slice('/trpc/'.length).split(',')
 }
 
 /** A key takes precedence. A cookie counts only when our own page sends it, and a change must come as JSON. */
@@ -114,12 +120,14 @@ async function callerOf(
   return await authenticateSession(services, { token, address }, cost)
 }
 
-/** The cost of a batch. A request that names no procedure still counts as a call. */
-function callsOf(procedureCount: number): number {
-  if (procedureCount > MAX_BATCH) {
-    throw new DomainError('request_invalid', `A batch holds at most ${MAX_BATCH} procedures.`)
-  }
-  return Math.max(1, procedureCount)
+/**
+ * Limits the procedures of a batch before tRPC sees them: it would answer with an error for each.
+ *
+ * @throws DomainError `request_invalid`
+ */
+function checkCount(names: readonly string[]): void {
+  if (names.length <= MAX_BATCH) return
+  throw new DomainError('request_invalid', `A batch holds at most ${MAX_BATCH} procedures.`)
 }
 
 /**
@@ -129,7 +137,7 @@ function callsOf(procedureCount: number): number {
  */
 async function withInputRead(request: Request): Promise<Request> {
   const input = new URL(request.url).searchParams.get('input')
-  if (input !== null) refuseDeep(input)
+  if (input !== null) refuseSlow(input)
   if (request.body === null) return request
   if (!isJson(request)) throw new DomainError('request_invalid', 'The input is sent as application/json.')
   return (await boundedRequest(request)).bounded

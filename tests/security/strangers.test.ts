@@ -191,6 +191,14 @@ describe('tRPC', () => {
     }
   })
 
+  test('too many procedures get one error, not one each', async () => {
+    const answer = await trpc(`${'endpoints.list,'.repeat(10_000)}me?batch=1`, { headers: keyOf })
+    expect(answer.status).toBe(400)
+    const text = await answer.text()
+    expect(text).toContain('A batch holds at most 20 procedures.')
+    expect(text.length).toBeLessThan(1000)
+  })
+
   test("a body has REST's limit: by what it says, and by what comes", async () => {
     const key = { ...keyOf, Authorization: `Bearer ${service.charlie.key}` }
     const long = JSON.stringify({ name: 'x'.repeat(1_100_000) })
