@@ -1,5 +1,5 @@
 import { DomainError, isPlainObject, type Locate, pointerTo, type RouteContract } from '@creel/core'
-import { nestsDeeper, SentJson } from '@creel/core/engine/json'
+import { holdsMore, nestsDeeper, SentJson } from '@creel/core/engine/json'
 import { countPiece } from '@creel/core/platform/memory'
 import { slices } from '@creel/core/platform/turns'
 import { z } from 'zod'
@@ -172,7 +172,7 @@ async function readBody(request: Request): Promise<{ text: string; value: Record
   let value: unknown
   try {
     text = utf8.decode(bytes)
-    refuseDeep(text)
+    refuseSlow(text)
     value = JSON.parse(text)
   } catch (error) {
     if (error instanceof DomainError) throw error
@@ -184,11 +184,22 @@ async function readBody(request: Request): Promise<{ text: string; value: Record
 
 /** Far deeper than any document of the API. */
 const JSON_DEPTH_MAX = 512
+/** Far more than any document of the API has. A sample with more is sent as text. */
+const NAMES_MAX = 20_000
 
-/** @throws DomainError `request_invalid` for JSON that nests deeper than the API allows */
-export function refuseDeep(json: string): void {
-  if (!nestsDeeper(json, JSON_DEPTH_MAX)) return
-  throw new DomainError('request_invalid', `The JSON nests deeper than ${JSON_DEPTH_MAX} levels.`)
+/**
+ * Refuses JSON that takes long to parse, which nothing can interrupt.
+ *
+ * @throws DomainError `request_invalid` for JSON that nests deeper than the API allows, or has more different names
+ */
+export function refuseSlow(json: string): void {
+  if (nestsDeeper(json, JSON_DEPTH_MAX))
+    throw new DomainError('request_invalid', `The JSON nests deeper than ${JSON_DEPTH_MAX} levels.`)
+  if (
+    json.length > SHORT_BODY_BYTES &&
+    holdsMore(json, { values: Number.POSITIVE_INFINITY, names: NAMES_MAX })
+  )
+    throw new DomainError('request_invalid', `The JSON holds over ${NAMES_MAX} different names.`)
 }
 
 const TOO_LONG = 'The body is over 1 MiB.'
@@ -233,7 +244,7 @@ export async function bytesOfBody(
 /**
  * Reads the body, within the limits of REST bodies. Returns the same request with that body, and the body as text.
  *
- * @throws DomainError `request_invalid` when it is too long or nested too deeply
+ * @throws DomainError `request_invalid` when it is too long, or takes long to parse
  */
 export async function boundedRequest(
   request: Request,
@@ -241,6 +252,6 @@ export async function boundedRequest(
   const { method, url, headers, signal } = request
   const body = await boundedBytes(request)
   const text = new TextDecoder().decode(body)
-  refuseDeep(text)
+  refuseSlow(text)
   return { bounded: new Request(url, { method, headers, signal, body }), text }
 }

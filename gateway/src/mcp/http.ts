@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { authenticate, type Caller, DomainError, type Services } from '@creel/core'
+import { holdsMore } from '@creel/core/engine/json'
 import { createCreel } from 'creel-client'
 import type { CallNotes } from '../callLog.ts'
 import { boundedRequest } from '../input.ts'
@@ -8,6 +9,8 @@ import { problemResponse } from '../rest.ts'
 
 /** Messages in one request. Each may cost as much as a call of the API. */
 const BATCH_MAX = 20
+/** Values in one request. The protocol's own code reads a message several times, and checks each value. */
+const VALUES_MAX = 20_000
 
 /** Options of `/mcp`. */
 interface McpOptions {
@@ -85,12 +88,15 @@ function refusedMessages(error: unknown): Response {
 }
 
 /**
- * Reads the request's body, within the limits of REST bodies, and limits its number of messages.
+ * Reads the request's body, within the limits of REST bodies, and limits its numbers of messages and values.
  *
  * @throws DomainError `request_invalid`
  */
 async function withMessagesRead(request: Request): Promise<Request> {
   const { bounded, text } = await boundedRequest(request)
+  if (holdsMore(text, { values: VALUES_MAX, names: VALUES_MAX })) {
+    throw new DomainError('request_invalid', `A request holds at most ${VALUES_MAX} values.`)
+  }
   if (text.trimStart().startsWith('[') && messagesIn(text) > BATCH_MAX) {
     throw new DomainError('request_invalid', `A request holds at most ${BATCH_MAX} messages.`)
   }
