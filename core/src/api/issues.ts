@@ -27,7 +27,7 @@ export function issuesOf(error: z.ZodError | undefined, input: unknown): InputIs
 function translate(issue: z.core.$ZodIssue, input: unknown): InputIssue[] {
   const path = issue.path.map((part) => (typeof part === 'number' ? part : String(part)))
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({
+    return issue.keys.slice(0, ISSUES_MAX).map((key) => ({
       path: [...path, key],
       code: 'unknown_field' as const,
       detail: `${words([...path, key])} is not a known member.`,

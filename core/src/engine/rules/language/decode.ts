@@ -48,13 +48,12 @@ function decode(
     const detail = `A rule is JSON, nested at most ${MAX_JSON_DEPTH} deep.`
     return { issues: [{ path: [], code: 'too_deep', detail }] }
   }
-  const plain: unknown = JSON.parse(JSON.stringify(toPlain(json)))
   const text = writeJson(json)
-  const issues = onePerPart([
-    ...issuesOfSize(text),
-    ...issuesBySchema(schema, plain),
-    ...issuesOfPlacement(json),
-  ])
+  // A document that is much too long may have thousands of wrong parts, which take long to name.
+  const tooLong = issuesOfSize(text)
+  if (tooLong.length > 0) return { issues: tooLong }
+  const plain: unknown = JSON.parse(JSON.stringify(toPlain(json)))
+  const issues = onePerPart([...issuesBySchema(schema, plain), ...issuesOfPlacement(json)])
   if (issues.length > 0) return { issues: inDocumentOrder(issues, plain) }
   return { rule: compileRule(decodeDocument(schema, plain), json, text) }
 }
