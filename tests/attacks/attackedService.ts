@@ -94,7 +94,7 @@ const Items = z.looseObject({ items: z.array(z.looseObject({ id: z.int() })) })
 export async function capturedAt(
   { origin, pathname }: URL,
   key: string,
-  body: string,
+  body: string | Blob,
 ): Promise<{ readonly endpointId: string; readonly requestId: number }> {
   const sender = { 'X-Forwarded-For': ATTACKER }
   const sent = await fetch(origin + pathname, { method: 'POST', headers: sender, body })
