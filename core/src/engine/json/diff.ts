@@ -6,7 +6,9 @@ import {
   type JsonNumber,
   type JsonValue,
   type Node,
+  numberForLooks,
   numberText,
+  significand,
 } from './value.ts'
 
 /** A value that two documents do not share; undefined where one of them has none. */
@@ -137,33 +139,7 @@ export function sameDocument(left: string, right: string): boolean {
  * digits, so that two ids above 2^53 never compare as equal.
  */
 function canonicalNumber(text: string): string {
-  const double = Number(text)
-  const printed = String(double)
-  if (!Number.isFinite(double) || significand(printed) !== significand(text)) return significand(text)
-  return double === 0 ? '0' : printed
-}
-
-/** Sign, digits and power of ten of a number's text, without needless zeros: the same for equal numbers. */
-export function significand(text: string): string {
-  const [mantissa = '', power = '0'] = text.toLowerCase().split('e')
-  const negative = mantissa.startsWith('-')
-  const [whole = '', fraction = ''] = (negative ? mantissa.slice(1) : mantissa).split('.')
-  const digits = withoutLeadingZeros(whole + fraction)
-  let end = digits.length
-  while (end > 0 && digits[end - 1] === '0') end -= 1
-  if (end === 0) return '0'
-  const exponent = powerOfTen(power) - BigInt(fraction.length) + BigInt(digits.length - end)
-  return `${negative ? '-' : ''}${digits.slice(0, end)}e${exponent}`
-}
-
-/** The written exponent, cut after 30 digits: BigInt takes more than linear time to read one. */
-function powerOfTen(power: string): bigint {
-  const size = BigInt(withoutLeadingZeros(power.replace(/^[+-]/, '')).slice(0, 30) || '0')
-  return power.startsWith('-') ? -size : size
-}
-
-function withoutLeadingZeros(digits: string): string {
-  let start = 0
-  while (start < digits.length && digits[start] === '0') start += 1
-  return digits.slice(start)
+  const number = numberForLooks(text)
+  if (typeof number !== 'number') return significand(text)
+  return number === 0 ? '0' : String(number)
 }

@@ -6,7 +6,6 @@ export {
   sameDocument,
   sameJson,
   sameNumber,
-  significand,
 } from './diff.ts'
 
 export { holdsMore, holdsTooMuch, isLossless, isTooDeepToIndent, nestsDeeper, plainOf } from './native.ts'

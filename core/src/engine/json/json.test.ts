@@ -9,6 +9,7 @@ import {
   parseJson,
   SentJson,
   sameJson,
+  sameNumber,
   toPlain,
   writeJson,
 } from './index.ts'
@@ -91,6 +92,28 @@ describe('reading and writing JSON', () => {
       for (const document of [text, `[${text}]`, `{"a":${text},"a":${text}\n}`, `[0,${text} ,1]`])
         expect(writeJson(parseForLooks(document)?.value)).toContain(text)
     expect(parseForLooks('["1e400", 4e500]')).toEqual({ value: ['1e400', new JsonNumber('4e500')] })
+  })
+
+  test('a look reads a number as its double prints it, whatever else the text holds', () => {
+    const digits = fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: 1, maxLength: 20 })
+    const number = fc
+      .tuple(fc.boolean(), digits, fc.option(digits), fc.option(fc.integer({ min: -330, max: 330 })))
+      .map(([isNegative, whole, fraction, power]) => {
+        const mantissa = `${isNegative ? '-' : ''}${BigInt(whole)}${fraction === null ? '' : `.${fraction}`}`
+        return power === null ? mantissa : `${mantissa}e${power}`
+      })
+    fc.assert(
+      fc.property(number, (text) => {
+        const double: number = JSON.parse(text)
+        const isHeld = sameNumber(double, new JsonNumber(text))
+        const looked = parseForLooks(`[${text},12345678901234567890]`)?.value
+        expect(looked).toEqual([
+          isHeld ? double : new JsonNumber(text),
+          new JsonNumber('12345678901234567890'),
+        ])
+      }),
+      { numRuns: 1000, examples: [['-0'], ['5e-324'], ['1.50'], ['0e5'], ['1e-330'], ['1e309']] },
+    )
   })
 
   test('fromPlain makes the same value as parsing the text', () => {

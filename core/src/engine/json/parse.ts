@@ -7,6 +7,7 @@ import {
   type LazyJson,
   type MutableJson,
   type Node,
+  numberForLooks,
   numberText,
   toPlain,
   type UnopenedObject,
@@ -116,7 +117,7 @@ export function parseLazily(text: string): { value: LazyJson } | undefined {
  * @returns undefined when the text is not JSON; the caller has checked how deep it nests
  */
 export function parseForLooks(text: string): { value: Node } | undefined {
-  if (needsHandForLooks(text)) return readByHand(text, MAX_JSON_DEPTH)
+  if (needsHandForLooks(text)) return readByHand(text, MAX_JSON_DEPTH, numberForLooks)
   try {
     return { value: JSON.parse(text) }
   } catch {

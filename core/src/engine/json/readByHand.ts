@@ -1,4 +1,7 @@
-import { type MutableJson, numberFromText } from './value.ts'
+import { type JsonNumber, type MutableJson, numberFromText } from './value.ts'
+
+/** What the text of a number is read as. */
+export type ReadNumber = (text: string) => number | JsonNumber
 
 /** Thrown inside this file only: the text is not JSON, or nests too deep. */
 class Unreadable extends Error {}
@@ -9,9 +12,13 @@ class Unreadable extends Error {}
  *
  * @returns undefined when the text is not JSON or nests deeper than `maxDepth`
  */
-export function readByHand(text: string, maxDepth: number): { value: MutableJson } | undefined {
+export function readByHand(
+  text: string,
+  maxDepth: number,
+  numberOf: ReadNumber = numberFromText,
+): { value: MutableJson } | undefined {
   try {
-    return { value: readDocument(text, maxDepth) }
+    return { value: readDocument(text, maxDepth, numberOf) }
   } catch (error) {
     if (error instanceof Unreadable) return undefined
     throw error
@@ -51,7 +58,7 @@ const SAFE_DIGITS = 15
  * Works on character codes and closes over its position in the text. With methods and one-letter strings it would take
  * four times as long, and every transformed delivery comes through here.
  */
-function readDocument(text: string, maxDepth: number): MutableJson {
+function readDocument(text: string, maxDepth: number, numberOf: ReadNumber): MutableJson {
   let at = 0
   const names: string[] = []
   const document = afterSpace(readValue, maxDepth)
@@ -117,7 +124,7 @@ function readDocument(text: string, maxDepth: number): MutableJson {
     NUMBER.lastIndex = start
     if (!NUMBER.test(text)) throw new Unreadable()
     at = NUMBER.lastIndex
-    return numberFromText(text.slice(start, at))
+    return numberOf(text.slice(start, at))
   }
 
   function readString(): string {

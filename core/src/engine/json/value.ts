@@ -111,6 +111,18 @@ export function numberFromText(text: string): number | JsonNumber {
   return String(double) === text ? double : new JsonNumber(text)
 }
 
+/** The least double of full precision. */
+const NORMAL_MIN = 2 ** -1022
+/** Every number with at most so many digits is the one that its double prints. */
+const DOUBLE_DIGITS = 15
+
+/** A number as a double, `1` for `1.0`; one that no double holds keeps its digits. */
+export function numberForLooks(text: string): number | JsonNumber {
+  const double = Number(text)
+  const isShort = text.length <= DOUBLE_DIGITS && Math.abs(double) >= NORMAL_MIN && Number.isFinite(double)
+  return isShort || significand(String(double)) === significand(text) ? double : new JsonNumber(text)
+}
+
 /**
  * A value that `JSON.parse` made, as a `JsonValue`.
  *
@@ -157,3 +169,28 @@ export function toPlain(value: JsonValue): unknown {
  * reads bodies that the capture path parsed once and documents that rules change.
  */
 export type Node = unknown
+
+/** Sign, digits and power of ten of a number's text, without needless zeros: the same for equal numbers. */
+export function significand(text: string): string {
+  const [mantissa = '', power = '0'] = text.toLowerCase().split('e')
+  const negative = mantissa.startsWith('-')
+  const [whole = '', fraction = ''] = (negative ? mantissa.slice(1) : mantissa).split('.')
+  const digits = withoutLeadingZeros(whole + fraction)
+  let end = digits.length
+  while (end > 0 && digits[end - 1] === '0') end -= 1
+  if (end === 0) return '0'
+  const exponent = powerOfTen(power) - BigInt(fraction.length) + BigInt(digits.length - end)
+  return `${negative ? '-' : ''}${digits.slice(0, end)}e${exponent}`
+}
+
+/** The written exponent, cut after 30 digits: BigInt takes more than linear time to read one. */
+function powerOfTen(power: string): bigint {
+  const size = BigInt(withoutLeadingZeros(power.replace(/^[+-]/, '')).slice(0, 30) || '0')
+  return power.startsWith('-') ? -size : size
+}
+
+function withoutLeadingZeros(digits: string): string {
+  let start = 0
+  while (start < digits.length && digits[start] === '0') start += 1
+  return digits.slice(start)
+}

@@ -1,4 +1,4 @@
-import { JsonNumber, sameNumber } from '../json/index.ts'
+import { isJsonNumber, numberText } from '../json/index.ts'
 import {
   type CapturedRequest,
   formBody,
@@ -141,12 +141,6 @@ export class Evidence {
 /** A JSON value as the text that providers sign; undefined if it is missing, null or not a scalar. */
 function scalarText(value: unknown): string | undefined {
   if (typeof value === 'string') return byteTextOf(value)
-  if (value instanceof JsonNumber) return shortText(value)
-  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined
-}
-
-/** A number as a double prints it, `1` for `1.0`; one that no double holds keeps its digits. */
-function shortText(number: JsonNumber): string {
-  const double = Number(number.text)
-  return sameNumber(double, number) ? String(double) : number.text
+  if (isJsonNumber(value)) return numberText(value)
+  return typeof value === 'boolean' ? String(value) : undefined
 }
