@@ -62,22 +62,20 @@ export function trpc(
       endpoint: '/trpc',
       req: bounded,
       router: appRouter,
-      createContext: async ({ info, resHeaders }): Promise<Context> => {
-        try {
-          // A request that names no procedure still counts as a call.
-          const caller = await callerOf(services, request, Math.max(1, info.calls.length), hasConsole)
-          notes.caller = caller
-          return contextOf(services, caller, {
-            signal: request.signal,
-            traceId,
-            eventsAhead: EVENTS_AHEAD,
-            longBodies,
-          })
-        } catch (error) {
-          const seconds = refusalOf(error)?.more.retryAfterSeconds
-          if (seconds !== undefined) resHeaders.set('Retry-After', String(seconds))
-          throw error
-        }
+      createContext: async ({ info }): Promise<Context> => {
+        // A request that names no procedure still counts as a call.
+        const caller = await callerOf(services, request, Math.max(1, info.calls.length), hasConsole)
+        notes.caller = caller
+        return contextOf(services, caller, {
+          signal: request.signal,
+          traceId,
+          eventsAhead: EVENTS_AHEAD,
+          longBodies,
+        })
+      },
+      responseMeta: ({ errors }) => {
+        const seconds = Math.max(...errors.map((error) => refusalOf(error)?.more.retryAfterSeconds ?? 0))
+        return seconds > 0 ? { headers: new Headers({ 'Retry-After': String(seconds) }) } : {}
       },
       onError: ({ error, input }) => {
         // Called before the error is written.
