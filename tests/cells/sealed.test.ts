@@ -13,7 +13,7 @@ import {
 import type { Client } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { holdOpen, holdUpWrites } from '../support/heldWrites.ts'
-import { isWaitingForLock } from '../support/lockWaits.ts'
+import { countLockWaits, isWaitingForLock } from '../support/lockWaits.ts'
 import { runCreel, spawnCreel } from '../support/process.ts'
 import { startReceiver } from '../support/receiver.ts'
 
@@ -213,4 +213,22 @@ test('replays and imports are refused under the seal; an import that was accepte
     return stats.storage.storedRequestCount
   })
   expect(await Promise.all(counts)).toEqual([1, 1])
+})
+
+test('what waits for the source to let the workspace go is refused', async () => {
+  const { owner } = two
+  const endpoint = await owner.endpoint({ name: 'let go' })
+  const { id } = await endpoint.capture()
+  const source = databases['cell-1'].db
+  const remove = await beginCall(owner, 'cell-1', endpoint.at('/requests/bulk-delete'), { requestIds: [id] })
+  await using leaving = await holdUpWrites(source, 'delete on workspaces')
+  const moving = creel(...wordsOf(owner, 'cell-2'))
+  await leaving.arrived()
+  const removing = remove()
+  await eventually('the call', async () => (await countLockWaits(source)) === 2)
+  await leaving.release()
+  expect((await removing).status).toBe(503)
+  expect((await moving).exitCode).toBe(0)
+  await isServed(owner)
+  expect((await endpoint.requests()).map((row) => row.id)).toEqual([id])
 })

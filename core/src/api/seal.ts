@@ -9,12 +9,15 @@ const SEALED_SECONDS = 2
 /** SQL for whether a workspace is sealed: it is about to be in another cell. */
 export const isSealed = (table: string) => `coalesce(${table}.sealed_until > statement_timestamp(), false)`
 
-/** Member `isSealed` for the rows that a statement changes, by SQL for the id of their workspace. */
-export const isSealedOf = (workspaceId: string) =>
-  sql<boolean>`exists (
-    select from workspaces w where w.id = ${sql.raw(workspaceId)} and ${sql.raw(isSealed('w'))})`.as(
-    'isSealed',
-  )
+/**
+ * Member `isSealed` for the rows that a statement changes, by SQL for the id of their workspace, or null. One that has
+ * left for another cell is sealed, too.
+ */
+export const isSealedOf = (workspaceId: string) => {
+  const id = sql.raw(workspaceId)
+  const staying = sql`select from workspaces w where w.id = ${id} and not ${sql.raw(isSealed('w'))}`
+  return sql<boolean>`(${id} is not null and not exists (${staying}))`.as('isSealed')
+}
 
 /** @throws DomainError `unavailable` while the workspace is about to be in another cell */
 export function requireUnsealed(isSealed: boolean): void {
