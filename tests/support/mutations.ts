@@ -4,6 +4,7 @@ import type { TestBrowser } from './browser.ts'
 import type { Client } from './client.ts'
 import { anHourAgo } from './clock.ts'
 import { startEcho } from './echo.ts'
+import { openEvents } from './eventReader.ts'
 import { eventually } from './eventually.ts'
 import type { World } from './world.ts'
 
@@ -63,6 +64,20 @@ async function subscribeTo(client: Client, url: string) {
   return await client.post('/api/v1/subscriptions', { name: await typeOf(client), delivery })
 }
 
+/** Lets the first attempt of a delivery fail. */
+async function failOnce(bench: Bench) {
+  const { client, ids } = bench
+  const members = { kind: 'forward', url: 'http://127.0.0.1:9/held', name: 'held' }
+  const actionId = await idOf(client, at(bench, '/actions'), members)
+  const Page = z.looseObject({ items: z.array(z.looseObject({ id: z.int(), state: z.string() })) })
+  await fetch(`${client.captureUrl}/hook/${ids.endpointId}`, { method: 'POST', body: '{}' })
+  const attempt = await eventually('an attempt that failed', async () => {
+    const { items } = await client.expect(client.get(at(bench, `/deliveries?actionId=${actionId}`)), Page)
+    return items.find(({ state }) => state === 'Errored')
+  })
+  return { actionId, attemptId: attempt.id }
+}
+
 /** One call of each mutation that leaves an entry. */
 export const STEPS: Readonly<Record<string, Step>> = {
   'endpoints.create': { run: ({ client }) => client.post('/api/v1/endpoints', { name: 'x' }) },
@@ -94,15 +109,14 @@ export const STEPS: Readonly<Record<string, Step>> = {
   'replays.pause': { run: (world) => world.client.post(at(world, `/replays/${world.ids.replayId}/pause`)) },
   'replays.resume': { run: (world) => world.client.post(at(world, `/replays/${world.ids.replayId}/resume`)) },
   'replays.cancel': { run: (world) => world.client.post(at(world, `/replays/${world.ids.replayId}/cancel`)) },
+  // The endpoint is one of Stripe by now.
   'reconcile.start': {
-    run: async (world) => {
-      await world.client.patch(at(world), { provider: 'stripe' })
-      return await world.client.post(at(world, '/reconcile'), {
+    run: (bench) =>
+      bench.client.post(at(bench, '/reconcile'), {
         credentials: { apiKey: SECRET },
         since: anHourAgo(),
         dryRun: true,
-      })
-    },
+      }),
   },
   'shareLinks.create': {
     run: (world) => world.client.post(at(world, `/requests/${world.ids.requestId}/share-links`), {}),
@@ -116,6 +130,8 @@ export const STEPS: Readonly<Record<string, Step>> = {
   'subscriptions.create': {
     run: async ({ client }) => {
       await using callback = await startEcho()
+      await subscribeTo(client, callback.url)
+      // It is refreshed.
       return await subscribeTo(client, callback.url)
     },
   },
@@ -157,24 +173,15 @@ export const STEPS: Readonly<Record<string, Step>> = {
     run: (world) => world.client.post(at(world, `/actions/${world.ids.actionId}/resume`), {}),
   },
   'deliveries.skip': {
-    run: async (world) => {
-      const members = { kind: 'forward', url: 'http://127.0.0.1:9/held', name: 'held' }
-      const Made = z.looseObject({ id: z.string() })
-      const action = await world.client.expect(world.client.post(at(world, '/actions'), members), Made)
-      const Page = z.looseObject({ items: z.array(z.looseObject({ id: z.int(), state: z.string() })) })
-      await fetch(`${world.client.captureUrl}/hook/${world.ids.endpointId}`, { method: 'POST', body: '{}' })
-      const list = `/deliveries?actionId=${action.id}`
-      const attempt = await eventually('an attempt that failed', async () => {
-        const { items } = await world.client.expect(world.client.get(at(world, list)), Page)
-        return items.find(({ state }) => state === 'Errored')
-      })
+    run: async (bench) => {
+      const { actionId, attemptId } = await failOnce(bench)
       // As if that had been the last attempt under an order.
-      await world.db
+      await bench.db
         .updateTable('deliveries')
         .set({ flowState: 'held', orderKey: 'k', finishedAt: new Date(), deadLetteredAt: new Date() })
-        .where('actionId', '=', action.id)
+        .where('actionId', '=', actionId)
         .execute()
-      return await world.client.post(at(world, `/deliveries/${attempt.id}/skip`))
+      return await bench.client.post(at(bench, `/deliveries/${attemptId}/skip`))
     },
   },
   'alertChannels.create': {
@@ -301,6 +308,69 @@ export const STEPS: Readonly<Record<string, Step>> = {
 }
 
 const EMAIL = 'ada@example.test'
+
+/** One call of each mutation that changes something and leaves no entry. */
+export const STEPS_WITHOUT_ENTRY: Readonly<Record<string, Step>> = {
+  'requests.replay': {
+    run: async (bench) => {
+      const path = at(bench, `/requests/${bench.ids.requestId}/replay`)
+      await using _listener = await openEvents(bench.client, at(bench, '/requests/stream?listener=true'))
+      await bench.client.post(`${path}?to=listeners`)
+      return await bench.client.post(path)
+    },
+  },
+  'requests.bulkReplay': {
+    run: (bench) =>
+      bench.client.post(at(bench, '/requests/bulk-replay'), { requestIds: [Number(bench.ids.requestId)] }),
+  },
+  'requests.send': {
+    run: (bench) =>
+      bench.client.post(at(bench, `/requests/${bench.ids.requestId}/send`), { actionId: bench.ids.actionId }),
+  },
+  'deliveries.retryNow': {
+    run: async (bench) => {
+      const { attemptId } = await failOnce(bench)
+      return await bench.client.post(at(bench, `/deliveries/${attemptId}/retry`))
+    },
+  },
+  'deliveries.report': {
+    run: (bench) =>
+      bench.client.post(at(bench, `/requests/${bench.ids.requestId}/listen-attempts`), {
+        listener: 'test',
+        url: 'http://127.0.0.1:9/',
+        at: new Date().toISOString(),
+        durationMs: 1,
+        error: 'refused',
+        sent: { method: 'POST', headers: [] },
+      }),
+  },
+  'samples.send': { run: (bench) => bench.client.post(at(bench, '/samples'), { provider: 'stripe' }) },
+  'alertChannels.test': {
+    run: ({ client, ids }) => client.post(`/api/v1/alert-channels/${ids.alertChannelId}/test`),
+  },
+  'replays.take': { run: (bench) => takeOne(bench) },
+  'replays.answer': {
+    run: async (bench) => {
+      const { replayId, position } = await takeOne(bench)
+      const answer = { position, durationMs: 1, error: 'refused' }
+      return await bench.client.post(at(bench, `/replays/${replayId}/answer`), answer)
+    },
+  },
+}
+
+/** Starts a replay for listeners, and takes its first request. */
+async function takeOne(bench: Bench) {
+  const { client, ids } = bench
+  const started = client.post(at(bench, '/replays'), {
+    select: { requestIds: [Number(ids.requestId)] },
+    to: { listeners: true },
+  })
+  const Started = z.looseObject({ replay: z.looseObject({ id: z.string() }) })
+  const { id: replayId } = (await client.expect(started, Started)).replay
+  const Taken = z.looseObject({ items: z.tuple([z.looseObject({ position: z.int() })]) })
+  const taken = client.post(at(bench, `/replays/${replayId}/take`), { max: 1, waitSeconds: 0 })
+  return { replayId, position: (await client.expect(taken, Taken)).items[0].position }
+}
 
 /** Names of the mutations of a router. tRPC's procedures are flat at run time, but nested in the types. */
 export const mutationsOf = (router: { readonly _def: { readonly procedures: object } }) =>

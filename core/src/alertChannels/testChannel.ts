@@ -1,6 +1,8 @@
 import type { z } from 'zod'
 import { findAlert, insertAlerts, ownAlert } from '../alerts/index.ts'
 import type { Context } from '../api/context.ts'
+import { requireStays } from '../api/seal.ts'
+import type { Trx } from '../platform/db/index.ts'
 import { type Channel, recordHealth } from './channel.ts'
 import { isOverPlan } from './queries.ts'
 import type { Outcome, TestResult } from './schema.ts'
@@ -20,42 +22,42 @@ export async function testChannel(ctx: Context, channel: Channel): Promise<Teste
   if (await isOverPlan(ctx.db, channel, ctx.plan)) {
     const detail = `The channel is over the limit of the ${ctx.plan.displayName} plan.`
     const tested = { delivered: false, detail, statusCode: null, durationMs: 0 }
-    await writeHistory(ctx, channel, alertId, tested, 'suppressed')
+    await change(ctx, (trx) => writeHistory(ctx, trx, { channel, alertId, outcome: 'suppressed' }, tested))
     return tested
   }
   const found = await findAlert(ctx.db, alertId)
   if (found === undefined) throw new Error('The test alert that was just written is gone.')
   const send = await sendToChannel(ctx, channel, found.alert, ctx.signal)
-  await ctx.db.transaction().execute((trx) => recordHealth(ctx, trx, [{ channel, send }], true))
-  await writeHistory(ctx, channel, alertId, send, send.delivered ? 'delivered' : 'failed')
+  const outcome = send.delivered ? 'delivered' : 'failed'
+  await change(ctx, async (trx) => {
+    await recordHealth(ctx, trx, [{ channel, send }], true)
+    await writeHistory(ctx, trx, { channel, alertId, outcome }, send)
+  })
   return send
 }
 
-async function writeAlert({ db, clock }: Context, { id, workspaceId, name }: Channel): Promise<string> {
+async function change(ctx: Context, work: (trx: Trx) => Promise<void>): Promise<void> {
+  await ctx.db.transaction().execute(async (trx) => {
+    await work(trx)
+    await requireStays(ctx, trx, ctx.workspace.id)
+  })
+}
+
+async function writeAlert(ctx: Context, { id, workspaceId, name }: Channel): Promise<string> {
   const of = { workspaceId, subject: { id, name }, endpoint: null, requestId: null, reason: null }
-  const alert = ownAlert('channel.test', of, clock.now())
-  await db.transaction().execute((trx) => insertAlerts(trx, alert))
+  const alert = ownAlert('channel.test', of, ctx.clock.now())
+  await change(ctx, (trx) => insertAlerts(trx, alert))
   return alert.id
 }
 
 async function writeHistory(
   ctx: Context,
-  channel: Channel,
-  alertId: string,
+  trx: Trx,
+  { channel, alertId, outcome }: { channel: Channel; alertId: string; outcome: Outcome },
   { detail, statusCode, durationMs }: Tested,
-  outcome: Outcome,
 ): Promise<void> {
-  await ctx.db.transaction().execute((trx) =>
-    insertSends(ctx, trx, [
-      {
-        outcome,
-        detail,
-        statusCode,
-        durationMs,
-        ...sendOf(channel, alertId, ctx.clock.now()),
-        attemptCount: 1,
-        attemptsMax: 1,
-      },
-    ]),
-  )
+  const of = sendOf(channel, alertId, ctx.clock.now())
+  await insertSends(ctx, trx, [
+    { outcome, detail, statusCode, durationMs, ...of, attemptCount: 1, attemptsMax: 1 },
+  ])
 }

@@ -28,9 +28,10 @@ export function requireUnsealed(isSealed: boolean): void {
 }
 
 /**
- * {@link requireUnsealed} for a change that has no entry in the audit log, after its last write.
+ * Checks that a change stays in the database, after its last write: for changes without an entry in the audit log, or
+ * with one of the service.
  *
- * @throws DomainError `unavailable`
+ * @throws DomainError `unavailable` while the workspace is about to be in another cell, and when it is there
  */
 export async function requireStays(
   { cell }: Pick<Services, 'cell'>,
@@ -38,9 +39,9 @@ export async function requireStays(
   workspaceId: string,
 ): Promise<void> {
   if (cell === null) return
-  const sealed = trx
+  const staying = trx
     .selectFrom('workspaces as w')
     .where('w.id', '=', workspaceId)
-    .where(sql.raw<boolean>(isSealed('w')))
-  requireUnsealed((await sealed.select('w.id').executeTakeFirst()) !== undefined)
+    .where(sql.raw<boolean>(`not ${isSealed('w')}`))
+  requireUnsealed((await staying.select('w.id').executeTakeFirst()) === undefined)
 }

@@ -3,6 +3,7 @@ import { shredded } from '../api/errors.ts'
 import type { Services } from '../api/services.ts'
 import type { WireHeader } from '../engine/message/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
+import type { Trx } from '../platform/db/index.ts'
 import { isShredded, keyOfRow, sealedMembers } from '../platform/secrets/index.ts'
 import { type ReceivedAnswer, recorded, recordOf, sealedRecord } from './details.ts'
 import { insertReplay } from './queries.ts'
@@ -30,62 +31,61 @@ export interface ListenExchange {
 
 /** Records the exchange as a finished attempt of kind `listen`. Returns its id. */
 export async function recordListen(
-  { db, secrets }: Pick<Services, 'db' | 'secrets'>,
+  { secrets }: Pick<Services, 'secrets'>,
+  trx: Trx,
   exchange: ListenExchange,
 ): Promise<number> {
   const { workspaceId, endpointId, requestId, at, durationMs, sent, received } = exchange
-  return await db.transaction().execute(async (trx) => {
-    const captured = await trx
-      .selectFrom('requests')
-      .where('endpointId', '=', endpointId)
-      .where('id', '=', requestId)
-      .select(sql<Buffer>`case when sealed_with is null then ''::bytea else body end`.as('body'))
-      .select(sealedMembers('requests'))
-      .executeTakeFirst()
-    if (captured !== undefined && isShredded(captured)) throw shredded()
-    const sealing = captured === undefined ? null : keyOfRow(captured)
-    // The path of the local URL is that of the capture.
-    const url = sealing === null ? exchange.url : new URL(exchange.url).origin
-    const state = stateAfter({ statusCode: received?.statusCode ?? null, retried: false, deadLetters: false })
-    const id = await insertReplay(trx, {
-      endpointId,
-      deliveryId: null,
-      workspaceId,
-      requestId,
-      actionId: NO_ACTION,
-      actionName: exchange.listener,
-      kind: 'listen',
-      state,
-      attemptNumber: 1,
-      trigger: 'replay',
-      statusCode: received?.statusCode ?? null,
-      error:
-        received === null
-          ? (exchange.error ?? 'no_response')
-          : state === 'Succeeded'
-            ? null
-            : `http_${received.statusCode}`,
-      url,
-      at,
-      finishedAt: new Date(at.getTime() + durationMs),
-      durationMs,
-      leaseUntil: null,
-    })
-    await trx
-      .insertInto('attemptDetails')
-      .values({
-        endpointId,
-        attemptId: id,
-        requestId,
-        ...sealedRecord(secrets, sealing, {
-          ...recordOf({ ...sent, url: exchange.url, body: new Uint8Array() }, received),
-          // The captured bytes were sent unchanged. Sealed ones cannot be read in their place.
-          sentBody: captured === undefined || sealing === null ? null : recorded(captured.body),
-        }),
-      })
-      .execute()
-    await countAttempts(trx, endpointId, [id])
-    await announceEndpointChange(trx, endpointId)
-    return id
+  const captured = await trx
+    .selectFrom('requests')
+    .where('endpointId', '=', endpointId)
+    .where('id', '=', requestId)
+    .select(sql<Buffer>`case when sealed_with is null then ''::bytea else body end`.as('body'))
+    .select(sealedMembers('requests'))
+    .executeTakeFirst()
+  if (captured !== undefined && isShredded(captured)) throw shredded()
+  const sealing = captured === undefined ? null : keyOfRow(captured)
+  // The path of the local URL is that of the capture.
+  const url = sealing === null ? exchange.url : new URL(exchange.url).origin
+  const state = stateAfter({ statusCode: received?.statusCode ?? null, retried: false, deadLetters: false })
+  const id = await insertReplay(trx, {
+    endpointId,
+    deliveryId: null,
+    workspaceId,
+    requestId,
+    actionId: NO_ACTION,
+    actionName: exchange.listener,
+    kind: 'listen',
+    state,
+    attemptNumber: 1,
+    trigger: 'replay',
+    statusCode: received?.statusCode ?? null,
+    error:
+      received === null
+        ? (exchange.error ?? 'no_response')
+        : state === 'Succeeded'
+          ? null
+          : `http_${received.statusCode}`,
+    url,
+    at,
+    finishedAt: new Date(at.getTime() + durationMs),
+    durationMs,
+    leaseUntil: null,
   })
+  await trx
+    .insertInto('attemptDetails')
+    .values({
+      endpointId,
+      attemptId: id,
+      requestId,
+      ...sealedRecord(secrets, sealing, {
+        ...recordOf({ ...sent, url: exchange.url, body: new Uint8Array() }, received),
+        // The captured bytes were sent unchanged. Sealed ones cannot be read in their place.
+        sentBody: captured === undefined || sealing === null ? null : recorded(captured.body),
+      }),
+    })
+    .execute()
+  await countAttempts(trx, endpointId, [id])
+  await announceEndpointChange(trx, endpointId)
+  return id
 }

@@ -1,5 +1,6 @@
 import type { Context } from '../api/context.ts'
 import { DomainError, notAllowed, notFound } from '../api/errors.ts'
+import { requireStays } from '../api/seal.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { isOff } from './dueAttempts.ts'
@@ -12,7 +13,7 @@ import { findOpenDeliveries } from './queries.ts'
  *
  * @param attemptId any attempt of the delivery
  * @returns the attempt that was queued to be made now
- * @throws DomainError `validation_failed` when no attempt is scheduled, `action_inactive`
+ * @throws DomainError `validation_failed` when no attempt is scheduled, `action_inactive`, `unavailable` under a seal
  */
 export async function retryNow(ctx: Context, endpointId: string, attemptId: number) {
   const now = ctx.clock.now()
@@ -38,6 +39,7 @@ export async function retryNow(ctx: Context, endpointId: string, attemptId: numb
       .where('nextAttemptAt', '>', now)
       .execute()
     await attemptNow(ctx, trx, [delivery])
+    await requireStays(ctx, trx, ctx.workspace.id)
     await announceEndpointChange(trx, endpointId)
     return {
       requestId: delivery.requestId,

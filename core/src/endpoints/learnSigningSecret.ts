@@ -1,3 +1,4 @@
+import { requireStays } from '../api/seal.ts'
 import type { Services } from '../api/services.ts'
 import { recordChange } from '../audit/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
@@ -7,9 +8,10 @@ import { announceEndpointChange } from '../platform/changes/index.ts'
  * the endpoint has none, so that no later request can replace the secret of a user or of an earlier challenge.
  *
  * @returns whether it was stored
+ * @throws DomainError `unavailable` while the workspace is about to be in another cell
  */
 export async function learnSigningSecret(
-  services: Pick<Services, 'db' | 'secrets' | 'clock' | 'actor'>,
+  services: Pick<Services, 'db' | 'secrets' | 'clock' | 'actor' | 'cell'>,
   endpointId: string,
   secret: string,
 ): Promise<boolean> {
@@ -40,6 +42,7 @@ export async function learnSigningSecret(
       before: { signingSecretSetAt: null },
       after: { signingSecretSetAt: learned.signingSecretSetAt },
     })
+    await requireStays(services, trx, workspaceId)
     return true
   })
 }

@@ -1,7 +1,9 @@
+import type { Context } from '../api/context.ts'
+import { requireStays } from '../api/seal.ts'
 import type { Services } from '../api/services.ts'
 import { countSlots, takeRenewedSlot } from '../api/slots.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
-import type { Db } from '../platform/db/index.ts'
+import type { Db, Trx } from '../platform/db/index.ts'
 
 /** A listener that reconnects within this time still gets a replay. */
 const HEARD_MILLISECONDS = 60_000
@@ -16,11 +18,9 @@ export interface ListenerReplay {
 }
 
 /** Asks the listeners of an endpoint to send a request again, and wakes them in every process. */
-export async function askListeners(
-  db: Db,
-  { endpointId, requestId, now }: { endpointId: string; requestId: number; now: Date },
-): Promise<number> {
-  return await db.transaction().execute(async (trx) => {
+export async function askListeners(ctx: Context, endpointId: string, requestId: number): Promise<number> {
+  const now = ctx.clock.now()
+  return await ctx.db.transaction().execute(async (trx) => {
     await trx
       .deleteFrom('listenerReplays')
       .where('endpointId', '=', endpointId)
@@ -31,6 +31,7 @@ export async function askListeners(
       .values({ endpointId, requestId, createdAt: now })
       .returning('id')
       .executeTakeFirstOrThrow()
+    await requireStays(ctx, trx, ctx.workspace.id)
     await announceEndpointChange(trx, endpointId)
     return id
   })
@@ -65,8 +66,8 @@ export function findReplays(db: Db, endpointId: string, afterId: number): Promis
 }
 
 /** Marks a replay as reported, so that listeners that connect later need not send it again. */
-export async function markReported(db: Db, endpointId: string, id: number, now: Date): Promise<void> {
-  await db
+export async function markReported(trx: Trx, endpointId: string, id: number, now: Date): Promise<void> {
+  await trx
     .updateTable('listenerReplays')
     .set({ reportedAt: now })
     .where('endpointId', '=', endpointId)

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import { notAllowed } from '../api/errors.ts'
+import { requireStays } from '../api/seal.ts'
 import { takeSlot } from '../api/slots.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import { wireField } from '../engine/message/index.ts'
@@ -119,6 +120,7 @@ async function claimDue(trx: Trx, ctx: Context, { id, options }: Preparing, max:
   if (progress === undefined) return undefined
   if (isOver(progress)) {
     await endReplay(trx, ctx, row)
+    await requireStays(ctx, trx, ctx.workspace.id)
     return { state: 'done' as const, ...nothing }
   }
   const { dueMs, underWay, leaseEndsAt: firstEndsAt, isSealed } = progress
@@ -131,11 +133,22 @@ async function claimDue(trx: Trx, ctx: Context, { id, options }: Preparing, max:
   const timeoutMs = (options.timeoutSeconds ?? LISTENER_TIMEOUT_SECONDS) * 1000 + ANSWER_GRACE_MS
   const leaseEndsAt = new Date(now.getTime() + timeoutMs)
   const claimed = limit > 0 ? await claimItems(trx, id, { now, elapsedMs, limit, leaseEndsAt }) : []
+  if (claimed.length > 0) await requireStays(ctx, trx, ctx.workspace.id)
   const waits = [
     ...(limit <= 0 || dueMs === null ? [] : [dueMs - elapsedMs]),
     ...(firstEndsAt === null ? [] : [firstEndsAt.getTime() - now.getTime()]),
   ]
   return { state, claimed, nextInMs: waits.length === 0 ? undefined : Math.max(0, Math.min(...waits)) }
+}
+
+/** Ends a running replay after its last send; else notes that a listener was heard. */
+async function endIfOver(trx: Trx, ctx: Context, id: string): Promise<void> {
+  const locked = await lockReplay(trx, id).executeTakeFirst()
+  if (locked?.state !== 'running') return
+  const now = ctx.clock.now()
+  const progress = await progressOf(trx, id, now)
+  if (progress !== undefined && isOver(progress)) await endReplay(trx, ctx, locked)
+  else await updateReplay(trx, id, { listenedAt: now })
 }
 
 /** Stores what a listener's server answered, and ends the replay after the last answer. */
@@ -167,12 +180,8 @@ export async function answerItem(
   })
   await ctx.db.transaction().execute(async (trx) => {
     await finishSends(ctx, trx, [{ endpointId: endpoint.id, item, end }])
-    const locked = await lockReplay(trx, row.id).executeTakeFirst()
-    if (locked?.state !== 'running') return
-    const now = ctx.clock.now()
-    const progress = await progressOf(trx, row.id, now)
-    if (progress !== undefined && isOver(progress)) await endReplay(trx, ctx, locked)
-    else await updateReplay(trx, row.id, { listenedAt: now })
+    await endIfOver(trx, ctx, row.id)
+    await requireStays(ctx, trx, ctx.workspace.id)
   })
   // Other calls wait for room, for the second of a pair, or for the end.
   ctx.endpointChanges.announce([endpoint.id])

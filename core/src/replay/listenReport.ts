@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { notFound, validationFailed } from '../api/errors.ts'
 import { route, router } from '../api/route.ts'
+import { requireStays } from '../api/seal.ts'
 import { endpointId, InstantInput, Int64, optional } from '../api/values.ts'
 import { attemptView, DeliveryAttempt, findAttempts, recordListen } from '../deliveries/index.ts'
 import { wireField } from '../engine/message/index.ts'
@@ -65,7 +66,7 @@ export const listenReportRoutes = router({
     if (input.at.getTime() > ctx.clock.now().getTime() + FUTURE_MS_MAX) {
       throw validationFailed([{ path: ['at'], code: 'out_of_range', detail: 'at is in the future.' }])
     }
-    const id = await recordListen(ctx, {
+    const exchange = {
       ...input,
       workspaceId: ctx.workspace.id,
       endpointId: ctx.endpoint.id,
@@ -80,10 +81,15 @@ export const listenReportRoutes = router({
               headers: received.headers.map(wireField),
               body: Buffer.from(received.body ?? '', received.bodyIsBinary ? 'base64' : 'utf8'),
             },
-    })
-    if (input.replayId !== undefined) {
-      await markReported(ctx.db, ctx.endpoint.id, input.replayId, ctx.clock.now())
     }
+    const id = await ctx.db.transaction().execute(async (trx) => {
+      const recorded = await recordListen(ctx, trx, exchange)
+      if (input.replayId !== undefined) {
+        await markReported(trx, ctx.endpoint.id, input.replayId, ctx.clock.now())
+      }
+      await requireStays(ctx, trx, ctx.workspace.id)
+      return recorded
+    })
     const [row] = await findAttempts(ctx.db, ctx.endpoint.id, [id])
     if (row === undefined) throw notFound('request')
     return attemptView(row)

@@ -110,7 +110,7 @@ export const replayRoutes = router({
  */
 async function replayToListeners(ctx: Context, endpointId: string, requestId: number) {
   const listenerCount = await countListeners(ctx, endpointId)
-  if (listenerCount > 0) await askListeners(ctx.db, { endpointId, requestId, now: ctx.clock.now() })
+  if (listenerCount > 0) await askListeners(ctx, endpointId, requestId)
   const state = listenerCount > 0 ? ('Pending' as const) : ('Skipped' as const)
   return { requestId, state, attemptId: null, statusCode: null, error: null, outcomes: [], listenerCount }
 }

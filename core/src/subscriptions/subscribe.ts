@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import { DomainError, notFound } from '../api/errors.ts'
 import { requireRoom } from '../api/planGates.ts'
+import { requireStays } from '../api/seal.ts'
 import { changeOf, recordChange } from '../audit/index.ts'
 import { canonicalJson, parseJson } from '../engine/json/index.ts'
 import { type EventArguments, filterOf, findType, readPage } from '../events/index.ts'
@@ -107,6 +108,7 @@ export async function subscribe(ctx: Context, input: CreateInput): Promise<z.inp
     const row = await lockSubscription(trx, id)
     if (row !== undefined && row.expiresAt > now) {
       await refresh(ctx, trx, row, secret, members)
+      await requireStays(ctx, trx, workspace.id)
       return row
     }
     if (row !== undefined) await deleteSubscription(trx, id)
