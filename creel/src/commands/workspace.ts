@@ -17,7 +17,7 @@ import { connectAsOwner } from '../database/index.ts'
 import { asOperator, asOperatorOfAll, type CellAnswer, type Operator } from '../operatorSession.ts'
 import type { ProgramParts } from '../programParts.ts'
 import { openCommandServices } from '../service/commandServices.ts'
-import { StartupError } from '../startupError.ts'
+import { StartupError, wordsOf } from '../startupError.ts'
 import { configOfCells } from './cells.ts'
 
 type PlanKey = (typeof PLAN_KEYS)[number]
@@ -134,23 +134,22 @@ function addMoveCommands(command: Command): void {
     .description('list the moves of workspaces, newest first')
     .option('--json', 'print one JSON array on one line')
     .action(async ({ json }: JsonOption) => {
-      const moves: (ReturnType<typeof shown> & { readonly from: string })[] = []
-      for (const config of configsOfCells(configOfCells())) {
-        await withCell(config, async (db) => {
-          for (const move of await listMoves(db)) moves.push({ from: nameOf(config), ...shown(move) })
+      const { answers, fault } = await askAll(configsOfCells(configOfCells()), async (db, config) =>
+        (await listMoves(db)).map((move) => ({ from: nameOf(config), ...shown(move) })),
+      )
+      const moves = answers.flat().sort((one, other) => other.startedAt.localeCompare(one.startedAt))
+      if (json === true) printJson(moves)
+      else
+        printTable(moves, {
+          Workspace: ({ workspaceName }) => workspaceName,
+          From: ({ from }) => from,
+          To: ({ toCell }) => toCell,
+          State: ({ state }) => state,
+          Rows: ({ copiedRows }) => String(copiedRows),
+          'Sealed (ms)': ({ sealedMs }) => String(sealedMs ?? ''),
+          Started: ({ startedAt }) => startedAt,
         })
-      }
-      moves.sort((one, other) => other.startedAt.localeCompare(one.startedAt))
-      if (json === true) return printJson(moves)
-      printTable(moves, {
-        Workspace: ({ workspaceName }) => workspaceName,
-        From: ({ from }) => from,
-        To: ({ toCell }) => toCell,
-        State: ({ state }) => state,
-        Rows: ({ copiedRows }) => String(copiedRows),
-        'Sealed (ms)': ({ sealedMs }) => String(sealedMs ?? ''),
-        Started: ({ startedAt }) => startedAt,
-      })
+      if (fault !== undefined) throw fault
     })
 }
 
@@ -196,38 +195,34 @@ async function act(workspace: string, { to, abort, purge }: MoveCommandOptions):
 
 /**
  * The cell that has a workspace, or from which it is moving; for a purge the one that it has left. While a switch is in
- * doubt, both cells may have it. A cell that cannot be asked does not hinder the others.
+ * doubt, both cells may have it, so no move begins while a cell cannot be asked: it may be the source of one.
+ *
+ * @throws StartupError
  */
 async function sourceOf(
   workspace: string,
   configs: readonly Config[],
   isLeft: boolean,
 ): Promise<{ readonly config: Config; readonly toCell: string | undefined }> {
-  const asked = await Promise.allSettled(
-    configs.map((config) =>
-      withCell(config, async (db) => {
-        const move = await findMove(db, workspace)
-        const row = await db
-          .selectFrom('workspaces')
-          .select('id')
-          .where((where) =>
-            where.or([where('name', '=', workspace), where.eb(where.cast('id', 'text'), '=', workspace)]),
-          )
-          .executeTakeFirst()
-        const isHere = row !== undefined
-        const isUnderWay = move?.state === 'copying' || move?.state === 'switching'
-        const hasLeft = move?.state === 'moved' && !isHere
-        return { config, isHere, hasLeft, toCell: isUnderWay ? move.toCell : undefined }
-      }),
-    ),
-  )
-  const cells = asked.flatMap((cell) => (cell.status === 'fulfilled' ? cell.value : []))
-  const found = isLeft
-    ? cells.find(({ hasLeft }) => hasLeft)
-    : (cells.find(({ toCell }) => toCell !== undefined) ?? cells.find(({ isHere }) => isHere))
+  const { answers, fault } = await askAll(configs, async (db, config) => {
+    const move = await findMove(db, workspace)
+    const row = await db
+      .selectFrom('workspaces')
+      .select('id')
+      .where((where) =>
+        where.or([where('name', '=', workspace), where.eb(where.cast('id', 'text'), '=', workspace)]),
+      )
+      .executeTakeFirst()
+    const isHere = row !== undefined
+    const isUnderWay = move?.state === 'copying' || move?.state === 'switching'
+    const hasLeft = move?.state === 'moved' && !isHere
+    return { config, isHere, hasLeft, toCell: isUnderWay ? move.toCell : undefined }
+  })
+  const found = answers.find((cell) => (isLeft ? cell.hasLeft : cell.toCell !== undefined))
   if (found !== undefined) return found
-  const fault = asked.find((cell) => cell.status === 'rejected')
-  if (fault !== undefined) throw fault.reason
+  if (fault !== undefined) throw fault
+  const present = isLeft ? undefined : answers.find(({ isHere }) => isHere)
+  if (present !== undefined) return present
   throw new StartupError(
     isLeft
       ? `No cell has captures left of a workspace with the id or name "${workspace}".`
@@ -235,13 +230,32 @@ async function sourceOf(
   )
 }
 
-/** Runs a task with a session of a cell, in UTC and without a limit of time. */
+/** Asks all cells at once. `fault` is that of one that cannot be asked, and names it. */
+async function askAll<Answer>(
+  configs: readonly Config[],
+  task: (db: Db, config: Config) => Promise<Answer>,
+): Promise<{ readonly answers: readonly Answer[]; readonly fault: unknown }> {
+  const asked = await Promise.allSettled(configs.map((config) => withCell(config, (db) => task(db, config))))
+  return {
+    answers: asked.flatMap((cell) => (cell.status === 'fulfilled' ? [cell.value] : [])),
+    fault: asked.find((cell) => cell.status === 'rejected')?.reason,
+  }
+}
+
+/**
+ * Runs a task with a session of a cell, in UTC and without a limit of time.
+ *
+ * @throws StartupError naming the cell, if it is out of reach
+ */
 async function withCell<Result>(
   config: Config,
   task: (db: Db, services: Awaited<ReturnType<typeof openCommandServices>>['services']) => Promise<Result>,
 ): Promise<Result> {
   const log = pino({ level: 'error' }, pino.destination(2))
-  const connected = await connectAsOwner({ config, log, runtime: undefined, waits: false, isLong: true })
+  const connecting = connectAsOwner({ config, log, runtime: undefined, waits: false, isLong: true })
+  const connected = await connecting.catch((cause: unknown) => {
+    throw new StartupError(`The cell "${nameOf(config)}" cannot be asked. ${wordsOf(cause)}`, { cause })
+  })
   const { services, close } = await openCommandServices(config, log, connected)
   try {
     return await connected.database.db.connection().execute((session) => task(session, services))

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type OpenDatabase, openDatabase } from '@creel/core'
+import { z } from 'zod'
+import { type CellsProgram, startCells, threeDatabases } from '../support/cells.ts'
+import { eventually } from '../support/eventually.ts'
+import { holdUpWrites } from '../support/heldWrites.ts'
+import { runCreel, spawnCreel } from '../support/process.ts'
+
+/** Moves of workspaces while the server of a cell is out of reach. */
+
+let program: CellsProgram
+let source: OpenDatabase
+
+beforeAll(async () => {
+  const databases = await threeDatabases()
+  program = await startCells(databases)
+  source = openDatabase(databases[0]?.url ?? '')
+})
+
+afterAll(async () => {
+  await source.close()
+  await program.process.stop()
+})
+
+const creel = (...words: readonly string[]) => runCreel(words, { env: program.env })
+const Moves = z.array(z.looseObject({ from: z.string(), workspaceId: z.string(), state: z.string() }))
+
+test('the moves of the others are listed, and none begins whose workspace may be on its way from there', async () => {
+  const [first, second] = program.cells
+  if (first === undefined || second === undefined) throw new Error('There are no cells.')
+  const move = ({ owner }: typeof first, to: string) =>
+    creel('workspaces', 'move', owner.workspaceId, '--to', to)
+  expect((await move(second, 'cell-3')).exitCode).toBe(0)
+  {
+    await using leaving = await holdUpWrites(source.db, 'delete on workspaces')
+    const words = ['workspaces', 'move', first.owner.workspaceId, '--to', 'cell-2']
+    const killed = spawnCreel(words, { env: program.env })
+    await leaving.arrived()
+    killed.kill('SIGKILL')
+    await killed.exited
+    await leaving.breakOff()
+  }
+  await program.without(first, async () => {
+    const listed = await creel('workspaces', 'moves', '--json')
+    expect(Moves.parse(JSON.parse(listed.stdout))).toMatchObject([
+      { from: 'cell-2', workspaceId: second.owner.workspaceId, state: 'moved' },
+    ])
+    expect(listed.stderr).toContain('The cell "cell-1" cannot be asked.')
+    expect(listed.exitCode).toBe(1)
+    // The target has it already: a move from there would leave another in the source.
+    const further = await move(first, 'cell-3')
+    expect(further.stderr).toContain('The cell "cell-1" cannot be asked.')
+    expect(further.exitCode).toBe(1)
+  })
+  const finished = await move(first, 'cell-2')
+  expect(finished.stderr).toContain('The target has the workspace: the source lets it go.')
+  await eventually('the workspace', async () => (await first.owner.get('/api/v1/endpoints')).status === 200)
+  const { stdout } = await creel('workspaces', 'moves', '--json')
+  expect(Moves.parse(JSON.parse(stdout)).map(({ from, state }) => [from, state])).toEqual([
+    ['cell-1', 'moved'],
+    ['cell-2', 'moved'],
+  ])
+})
