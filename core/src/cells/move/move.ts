@@ -259,7 +259,7 @@ async function arrive(
       const { rows, highest } = await copyPass(arrival, { isLast: true })
       late = rows
       const endpointIds = [...new Set([...progress.endpointIds, ...arrival.known])]
-      await beginSwitch(source, { ...move, progress: { ...progress, endpointIds } })
+      await beginSwitch(source, { ...move, progress: { ...progress, endpointIds } }, sealedAt)
       await readyArrived(arriving, tables, workspaceId, highest)
       await enqueueOpen(arriving, workspaceId)
     })

@@ -1,5 +1,5 @@
 import type { Db, Trx } from '../../platform/db/index.ts'
-import { SWITCH_SECONDS } from './seal.ts'
+import { SEAL_SECONDS, SWITCH_SECONDS } from './seal.ts'
 import type { Move } from './state.ts'
 import { deletingAll, runSteps, type Step } from './steps.ts'
 import { BIG, type MovedTable, query } from './tables.ts'
@@ -14,9 +14,14 @@ export const MAY_DELETE_AUDIT: Step = { text: `select to_json(set_config('creel.
  * Seals the workspace in the source until the target has it. If the process ends in between, the state `switching` and
  * the target tell which cell has it.
  *
+ * @param sealedAt when the seal began, by `performance.now`
  * @throws Error when the seal is too old
  */
-export async function beginSwitch(source: Db, { id, workspaceId, progress }: Move): Promise<void> {
+export async function beginSwitch(
+  source: Db,
+  { id, workspaceId, progress }: Move,
+  sealedAt: number,
+): Promise<void> {
   const [sealed] = await query<{ id: string }>(
     source,
     `with sealed as (
@@ -27,7 +32,9 @@ export async function beginSwitch(source: Db, { id, workspaceId, progress }: Mov
     where m.id = $2 returning m.id`,
     [workspaceId, id, JSON.stringify(progress)],
   )
-  if (sealed === undefined) throw new Error('The seal took too long.')
+  // A server that stops within the statement may seal again after the end of the seal: captures were stored in between.
+  const hasEnded = performance.now() - sealedAt > SEAL_SECONDS * 1000
+  if (sealed === undefined || hasEnded) throw new Error('The seal took too long.')
 }
 
 /**
