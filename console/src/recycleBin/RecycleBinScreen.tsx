@@ -84,7 +84,9 @@ export function RecycleBinScreen() {
                   />
                 </td>
                 <th scope="row">
-                  #{id} <Method method={method} /> {label ?? (path || '/')}
+                  <span className="two-lines" title={label ?? path}>
+                    #{id} <Method method={method} /> {label ?? (path || '/')}
+                  </span>
                 </th>
                 <td>{endpointName}</td>
                 <td>{bytes(sizeBytes)}</td>
