@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { type ConsolePage, openConsole, startConsoleService } from '../support/console.ts'
+import { eventually } from '../support/eventually.ts'
 import { startReceiver } from '../support/receiver.ts'
 import type { TestService } from '../support/service.ts'
 
@@ -44,5 +45,39 @@ test('a channel has one lowest severity for all of its events, and its history h
   await service.alice.post(`/api/v1/alert-channels/${id}/test`, {})
   await page.reload()
   await page.getByRole('region', { name: 'History' }).getByText('Test message').waitFor()
+  expect(faults).toEqual([])
+})
+
+test('an open incident leads to what it is about, and a filter that hides all attempts is not taken for none', async () => {
+  await using receiver = await startReceiver({ status: 410 })
+  const endpoint = await service.alice.endpoint({ name: 'incidents' })
+  await service.alice.post(endpoint.at('/actions'), { kind: 'forward', name: 'Gone', url: receiver.url })
+  const watchdog = await service.alice.expect(
+    service.alice.post('/api/v1/watchdogs', {
+      endpointId: endpoint.id,
+      name: 'Nightly',
+      expectedIntervalSeconds: 1,
+      graceSeconds: 0,
+    }),
+    z.looseObject({ id: z.string() }),
+  )
+  await endpoint.capture()
+  await eventually('both incidents', async () => {
+    const { body } = await service.alice.get('/api/v1/incidents?state=open')
+    return Object(body).totalCount === 2
+  })
+  const { page, faults } = opened
+  const show = (name: string) =>
+    page.getByRole('region', { name: 'Incidents' }).locator('.item', { hasText: name }).getByRole('link')
+  await opened.goTo('/alerts')
+  await show('Nightly').click()
+  await page.waitForURL(`**/watchdogs/${watchdog.id}`)
+  await page.goBack()
+  await show('Gone').click()
+  await page.getByRole('heading', { name: '1 attempt' }).waitFor()
+  await page.getByLabel('State').selectOption({ label: 'Delivered' })
+  await page.getByText('No attempts match.').waitFor()
+  await page.getByRole('button', { name: 'Show all attempts' }).click()
+  await page.getByRole('heading', { name: '1 attempt' }).waitFor()
   expect(faults).toEqual([])
 })

@@ -13,7 +13,7 @@ import { More, Table, usePages } from '../parts/Table.tsx'
 import { useCall } from '../parts/useForm.ts'
 import { Writes } from '../parts/Writes.tsx'
 import { openIncidentsQuery } from '../queries.ts'
-import { creel } from '../trpc.ts'
+import { type Answers, creel } from '../trpc.ts'
 import { ago, duration, fullTime, plural } from '../words/format.ts'
 import { CHANNELS, type Channel, ChannelForm, useEventName } from './ChannelForm.tsx'
 
@@ -70,23 +70,53 @@ function Incidents() {
       <h2>Open incidents</h2>
       <Problem error={incidents.error} onRetry={() => void incidents.refetch()} />
       {incidents.data !== undefined && items.length === 0 && <p className="hint">No open incidents.</p>}
-      {items.map(({ count, endpointId, id, kind, openedAt, subjectName }) => (
-        <div key={id} className="item">
-          <Badge tone="bad">{eventName(kind)}</Badge>
-          <span className="item-name">{subjectName}</span>
-          <span className="item-what" title={fullTime(openedAt)}>
-            {count > 1 && `${plural(count, 'request')}, `}since {ago(openedAt)}
-          </span>
-          {endpointId !== null && (
-            <Link className="button small" href={`/e/${endpointId}/deliveries?state=DeadLetter`}>
-              Show
-            </Link>
-          )}
-        </div>
+      {items.map((incident) => (
+        <IncidentItem key={incident.id} incident={incident} eventName={eventName} />
       ))}
     </section>
   )
 }
+
+type Incident = Answers['incidents']['list']['items'][number]
+
+interface IncidentProps {
+  readonly incident: Incident
+  readonly eventName: (kind: string) => string
+}
+
+function IncidentItem({ incident, eventName }: IncidentProps) {
+  const { count, kind, openedAt, subjectName } = incident
+  const place = placeOf(incident)
+  return (
+    <div className="item">
+      <Badge tone="bad">{eventName(kind)}</Badge>
+      <span className="item-name">{subjectName}</span>
+      <span className="item-what" title={fullTime(openedAt)}>
+        {count > 1 && `${plural(count, 'request')}, `}since {ago(openedAt)}
+      </span>
+      {place !== undefined && (
+        <Link className="button small" href={place}>
+          Show
+        </Link>
+      )}
+    </div>
+  )
+}
+
+/** Address of the screen that shows what an incident is about. */
+function placeOf({ endpointId, kind, subjectId, subjectType }: Incident): string | undefined {
+  if (subjectType === 'watchdog') return `/watchdogs/${subjectId}`
+  if (endpointId === null) return undefined
+  const home = `/e/${endpointId}`
+  if (subjectType === 'rule') return `${home}/rules`
+  if (subjectType !== 'action') return home
+  return DEAD_LETTERS.includes(kind)
+    ? `${home}/deliveries?state=DeadLetter&action=${subjectId}`
+    : `${home}/actions/${subjectId}`
+}
+
+/** Kinds of incidents that dead letters open. */
+const DEAD_LETTERS: readonly string[] = ['delivery.parked', 'delivery.held']
 
 const HOUR_MS = 3_600_000
 const MUTES = [
@@ -214,7 +244,9 @@ function History({ channels }: { channels: readonly Channel[] }) {
         <Select label="Outcome" value={outcome} options={OUTCOMES} onChange={setOutcome} />
       </div>
       <Problem error={pages.error} onRetry={() => void pages.refetch()} />
-      {pages.data !== undefined && items.length === 0 && <p className="hint">No alerts sent.</p>}
+      {pages.data !== undefined && items.length === 0 && (
+        <p className="hint">{channelId === '' && outcome === '' ? 'No alerts sent.' : 'No alerts match.'}</p>
+      )}
       {items.length > 0 && (
         <Table heads={['Time', 'Event', 'Subject', 'Channel', 'Outcome']}>
           {items.map((sent) => (

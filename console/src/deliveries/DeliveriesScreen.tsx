@@ -65,10 +65,21 @@ export function DeliveriesScreen({ endpoint }: { endpoint: Endpoint; item: strin
       <QueryState of={pages} />
       {pages.data !== undefined && items.length === 0 && (
         <div className="nothing">
-          <p>No deliveries yet. Actions forward captures.</p>
-          <Link className="button" href={`/e/${endpoint.id}/actions`}>
-            Go to actions
-          </Link>
+          {state === undefined && actionId === undefined ? (
+            <>
+              <p>No deliveries yet. Actions forward captures.</p>
+              <Link className="button" href={`/e/${endpoint.id}/actions`}>
+                Go to actions
+              </Link>
+            </>
+          ) : (
+            <>
+              <p>No attempts match.</p>
+              <Button onClick={() => change({ state: undefined, action: undefined }, true)}>
+                Show all attempts
+              </Button>
+            </>
+          )}
         </div>
       )}
       {items.length > 0 && (
