@@ -55,6 +55,11 @@ test('a rule is written by a form, previewed after the saved ones, and its refus
   await page.getByRole('button', { name: /Save as v1/ }).click()
   await when.getByRole('alert').waitFor()
   await step(3).getByRole('alert').waitFor()
+  // What stands at its step is not said again below, and is not just text.
+  expect(await page.locator('.problem').count()).toBe(0)
+  const inkOf = (selector: string) =>
+    page.evaluate(`getComputedStyle(document.querySelector('${selector}')).color`)
+  expect(await inkOf('.step .field-problem')).not.toBe(await inkOf('.step'))
   expect(await stored()).toHaveLength(1)
   await typed.click()
   await page.keyboard.press('Control+End')

@@ -4,7 +4,7 @@ import { useAddress } from '../address.ts'
 import { CodeEditor } from '../editor/CodeEditor.tsx'
 import { Button, ConfirmButton } from '../parts/Button.tsx'
 import { ConflictNote } from '../parts/FormFoot.tsx'
-import { Problem } from '../parts/Problem.tsx'
+import { Problem, Problems } from '../parts/Problem.tsx'
 import { Segments } from '../parts/Segments.tsx'
 import { withModifier } from '../parts/shortcuts.ts'
 import { toast } from '../parts/Toasts.tsx'
@@ -16,9 +16,9 @@ import { creel, type Endpoint } from '../trpc.ts'
 import { diffLines } from '../words/diff.ts'
 import { ago, fullTime } from '../words/format.ts'
 import { parsed } from '../words/json.ts'
-import { problemOf } from '../words/problem.ts'
+import { problemBeside, problemOf } from '../words/problem.ts'
 import { type Rule, ruleSchemaQuery, versionsQuery } from './queries.ts'
-import { formOf, RuleForm } from './RuleForm.tsx'
+import { formOf, membersOf, RuleForm } from './RuleForm.tsx'
 import { Lines, RulePreview } from './RulePreview.tsx'
 
 interface Props {
@@ -74,6 +74,7 @@ export function RuleEditor({ endpoint, actionId, rule, before, onSaved, onRemove
   const document = useMemo(() => parsed(text), [text])
   const [view, setView] = usePersisted<'form' | 'json'>('rules edited as', () => 'form')
   const shown = formOf(document)
+  const isForm = view === 'form' && shown !== undefined
   const refresh = async () => {
     await queries.invalidateQueries({ queryKey: ['rules', endpoint.id] })
     await queries.invalidateQueries({ queryKey: ['actions', endpoint.id] })
@@ -107,7 +108,7 @@ export function RuleEditor({ endpoint, actionId, rule, before, onSaved, onRemove
           ]}
           onChange={setView}
         />
-        {view === 'form' && shown !== undefined ? (
+        {isForm ? (
           <RuleForm
             key={saved}
             endpointId={endpoint.id}
@@ -131,17 +132,21 @@ export function RuleEditor({ endpoint, actionId, rule, before, onSaved, onRemove
           />
         )}
         {form.conflict !== null && <ConflictNote conflict={form.conflict} />}
-        {problem !== null && (
-          <div className="problem" role="alert">
-            <p>{problem.detail}</p>
-            <ul>
-              {problem.items.map(({ detail, pointer }) => (
-                <li key={pointer + detail}>
-                  <code>{pointer}</code> {detail}
-                </li>
-              ))}
-            </ul>
-          </div>
+        {isForm ? (
+          <Problems of={problemBeside(problem, membersOf(shown))} />
+        ) : (
+          problem !== null && (
+            <div className="problem" role="alert">
+              <p>{problem.detail}</p>
+              <ul>
+                {problem.items.map(({ detail, pointer }) => (
+                  <li key={pointer + detail}>
+                    <code>{pointer}</code> {detail}
+                  </li>
+                ))}
+              </ul>
+            </div>
+          )
         )}
         <div className="form-foot">
           <Writes>

@@ -60,6 +60,13 @@ export function formOf(document: unknown): RuleDocument | undefined {
   return steps.every(isStep) ? { ...document, steps } : undefined
 }
 
+/** The parts of the rule at which the form shows what is wrong with them. */
+export const membersOf = ({ steps }: RuleDocument): string[] => [
+  'rule/name',
+  'rule/when',
+  ...steps.map((_step, at) => `rule/steps/${at}`),
+]
+
 function isStep(step: unknown): step is Members {
   return isRecord(step) && typeof step.op === 'string' && step.op in STEPS
 }
