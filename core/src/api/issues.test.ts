@@ -142,3 +142,14 @@ test('a member of free names is asked to be an object', () => {
   const detail = 'headers must be of type object.'
   expect(issuesOf(error, { headers: [] })).toEqual([{ path: ['headers'], code: 'type', detail }])
 })
+
+test('a list has items, and a text is characters long', () => {
+  const { error } = z
+    .object({ ids: z.array(z.int()).min(1), tags: z.array(z.int()).max(2), name: z.string().min(1) })
+    .safeParse({ ids: [], tags: [1, 2, 3], name: '' })
+  expect(issuesOf(error, { ids: [], tags: [], name: '' }).map(({ detail }) => detail)).toEqual([
+    'ids must have at least 1 item.',
+    'tags must have at most 2 items.',
+    'name must be at least 1 character long.',
+  ])
+})

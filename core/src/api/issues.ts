@@ -95,9 +95,9 @@ function codeOf(issue: z.core.$ZodIssue, value: unknown): ItemCode {
 export function detailOf(issue: z.core.$ZodIssue, name: string): string {
   switch (issue.code) {
     case 'too_small':
-      return `${name} must be ${unit(issue.origin, Number(issue.minimum), 'at least')}.`
+      return `${name} must ${bounded(issue.origin, `at least ${issue.minimum}`)}.`
     case 'too_big':
-      return `${name} must be ${unit(issue.origin, Number(issue.maximum), 'at most')}.`
+      return `${name} must ${bounded(issue.origin, `at most ${issue.maximum}`)}.`
     case 'invalid_value':
       return `${name} must be one of ${issue.values.map((value) => (value === '' ? '""' : String(value))).join(', ')}.`
     case 'invalid_type':
@@ -113,10 +113,11 @@ export function detailOf(issue: z.core.$ZodIssue, name: string): string {
   }
 }
 
-function unit(origin: string, bound: number, words: string): string {
-  if (origin === 'string') return `${words} ${bound} character${bound === 1 ? '' : 's'} long`
-  if (origin === 'array' || origin === 'record') return `${words} ${bound} item${bound === 1 ? '' : 's'} long`
-  return `${words} ${bound}`
+function bounded(origin: string, bound: string): string {
+  const plural = bound.endsWith(' 1') ? '' : 's'
+  if (origin === 'string') return `be ${bound} character${plural} long`
+  if (origin === 'array' || origin === 'record') return `have ${bound} item${plural}`
+  return `be ${bound}`
 }
 
 /** Characters of a name in a path for people. */
