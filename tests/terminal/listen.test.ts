@@ -135,7 +135,7 @@ describe('creel listen', () => {
     await local.take(1)
     listener.signal('SIGINT')
     listener.signal('SIGTERM')
-    await Bun.sleep(50)
+    await listener.says(/Waiting for the local server to answer\. Ctrl-C again stops at once/)
     held.resolve()
     expect(await listener.exited).toBe(0)
   })

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { eventually } from '../support/eventually.ts'
+import { neverAnswers } from '../support/hangingReceivers.ts'
 import { PROGRAM } from '../support/process.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -141,6 +142,23 @@ describe.skipIf(tmux === null)('the screen of creel listen', () => {
     await terminal.shows(/copy as a curl command/)
     terminal.press('q')
     await eventually('the end', () => terminal.isOver())
+  })
+
+  test('while the local server does not answer, a stop says so, and a second one ends at once', async () => {
+    await using silent = await startReceiver()
+    silent.answer = neverAnswers
+    const endpoint = await service.alice.endpoint({ name: 'silent' })
+    const words = ['listen', 'silent', '--to', `http://127.0.0.1:${silent.port}`]
+    const terminal = new Terminal([...PROGRAM, ...words], env, { x: 100, y: 30 })
+    terminals.push(terminal)
+    await terminal.shows(/connected/)
+    await endpoint.send()
+    await silent.take(1)
+    terminal.press('q')
+    await terminal.shows(/Waiting for the local server to answer/)
+    terminal.press('C-c')
+    // Far less than the timeout of the answer.
+    await eventually('the end', () => terminal.isOver(), { seconds: 30 })
   })
 
   test('fits a narrow terminal', async () => {

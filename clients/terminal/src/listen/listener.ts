@@ -14,6 +14,10 @@ import type { LinkState, ListenView, Shown } from './view.ts'
 /** Interval at which an unchanged state is shown again, so that silence is not mistaken for a working connection. */
 const HEARTBEAT_MILLISECONDS = 15_000
 
+/** Message of a stop that takes longer than this, since a request is in flight. */
+const LATE_STOP = 'Waiting for the local server to answer. Ctrl-C again stops at once.'
+const TOLD_STOP_MILLISECONDS = 1_000
+
 /** Time for which the request of a replay is asked for again, and the waits between. */
 const REPLAY_MILLISECONDS = 60_000
 const AGAIN_MILLISECONDS = { first: 250, max: 5_000 } as const
@@ -94,11 +98,18 @@ class Listener {
     // If the process is killed before the first answer, the next start must begin at the same place.
     this.options.checkpoint?.write(this.deliverer.progress)
     const heartbeat = setInterval(() => void this.beat(), HEARTBEAT_MILLISECONDS)
+    let lateStop: Timer | undefined
+    const onStop = () => {
+      lateStop = setTimeout(() => view.note(LATE_STOP), TOLD_STOP_MILLISECONDS)
+    }
+    signal.addEventListener('abort', onStop, { once: true })
     try {
       for await (const event of this.events()) await this.handle(event)
       await this.deliverer.idle()
     } finally {
       clearInterval(heartbeat)
+      clearTimeout(lateStop)
+      signal.removeEventListener('abort', onStop)
       if (signal.aborted) view.stopped({ done: this.deliverer.progress.done })
     }
   }

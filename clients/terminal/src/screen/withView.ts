@@ -25,7 +25,12 @@ export async function withView(
     import('./actions.ts'),
   ])
   await untilStopped(async (signal, stop) => {
-    const screen = screenView({ actions: screenActions(of.api, of.sender, of.tools), quit: stop })
+    const quit = () => {
+      if (!signal.aborted) return stop()
+      screen.close()
+      process.exit(exitCodeOf('SIGINT'))
+    }
+    const screen = screenView({ actions: screenActions(of.api, of.sender, of.tools), quit })
     const show = async (item: Shown) => {
       const decodedBody = await of.tools.decodedBody(item.request)
       screen.shown({ ...item, request: { ...item.request, decodedBody } })
