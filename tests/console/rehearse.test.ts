@@ -33,6 +33,11 @@ test('selected captures are rehearsed, and what differs is shown and sent again'
   const card = page.getByRole('region', { name: 'Rehearse' })
   await card.getByLabel('URL').fill(receiver.url)
   await card.getByLabel('Requests a second').fill('1000')
+  // A word that is not understood must not widen what is sent.
+  await card.getByLabel('Captures').fill('state:faild method:POST')
+  await card.getByText('state:faild: state must be one of').waitFor()
+  expect(await card.getByRole('button', { name: 'Dry run' }).isDisabled()).toBe(true)
+  await card.getByLabel('Captures').fill('method:POST')
   await card.getByLabel('Compare with').selectOption('first')
   await card.getByRole('button', { name: 'Dry run' }).click()
   await card.getByText('faults.duplicate must be over 0', { exact: false }).waitFor()

@@ -101,7 +101,11 @@ export function ReplayForm({ endpoint }: { endpoint: Endpoint }) {
   // A plan of other terms is not what would be sent, and one that was started is done with.
   const isCurrent = JSON.stringify(plan.saved?.planOf) === JSON.stringify(draft) && !start.isSuccess
   const planned = isCurrent ? plan.saved?.planned : undefined
-  const { actionId, faults, url } = draft
+  const { actionId, faults, search, url } = draft
+  // The list leaves such words out and shows more. A rehearsal would send more than was asked for.
+  const misread = (ids.length > 0 ? [] : parseSearch(search))
+    .flatMap(({ problem, typed }) => (problem === undefined ? [] : [`${typed}: ${problem}.`]))
+    .join(' ')
   const destination =
     actionId === '' ? url.trim() : (forwards.find(({ id }) => id === actionId)?.name ?? 'the action')
   const through = forwards.map(({ id, name }) => ({ id, name: `Through ${name}` }))
@@ -115,6 +119,7 @@ export function ReplayForm({ endpoint }: { endpoint: Endpoint }) {
           kind="code"
           hint={`A search as in the list, like label:order.paid since:7d. At most ${SAMPLE} at random; blank means all.`}
           {...plan.field('search', 'select')}
+          {...(misread !== '' && { problem: misread })}
         />
       )}
       <SelectField
@@ -164,7 +169,7 @@ export function ReplayForm({ endpoint }: { endpoint: Endpoint }) {
       <Problems of={start.error === null ? plan.beside() : problemBeside(problemOf(start.error), [])} />
       {planned !== undefined && <Plan planned={planned} destination={destination} />}
       <div className="form-foot">
-        <Button type="submit" disabled={plan.isSaving || start.isPending}>
+        <Button type="submit" disabled={plan.isSaving || start.isPending || misread !== ''}>
           Dry run
         </Button>
         {planned !== undefined && (
