@@ -24,8 +24,10 @@ test('a channel has one lowest severity for all of its events, and its history h
     events: [{ kind: 'delivery.parked', minSeverity: 'critical' }, { kind: 'watchdog.alarmed' }],
   })
   const { id } = z.object({ id: z.string() }).parse(made.body)
+  await service.alice.post('/api/v1/alert-channels', { kind: 'slack', name: 'No address yet' })
   const { page, faults } = opened
   await opened.goTo('/alerts')
+  await page.locator('.item', { hasText: 'No address yet' }).getByText('incomplete').waitFor()
   await page.getByRole('button', { name: 'Ops', exact: true }).click()
   const severity = page.getByLabel('Severity')
   await severity.locator('option', { hasText: 'as set for each event' }).waitFor({ state: 'attached' })

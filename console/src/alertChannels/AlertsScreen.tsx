@@ -154,7 +154,9 @@ function ChannelItem({ channel, isOpen, onToggle }: Props) {
           {channel.name}
         </button>
         <Badge>{channel.kind}</Badge>
-        <Badge tone={TONES[channel.health]}>{channel.health}</Badge>
+        <Badge tone={channel.connected ? TONES[channel.health] : 'warn'}>
+          {channel.connected ? channel.health : 'incomplete'}
+        </Badge>
         {isMuted && <Badge>muted, ends {ago(channel.mutedUntil)}</Badge>}
         <span className="item-what">
           {channel.destination}{' '}
