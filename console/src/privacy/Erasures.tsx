@@ -7,7 +7,7 @@ import { Problem, Problems } from '../parts/Problem.tsx'
 import { Table } from '../parts/Table.tsx'
 import { useCall, useForm } from '../parts/useForm.ts'
 import { type Answers, creel } from '../trpc.ts'
-import { ago, fullTime } from '../words/format.ts'
+import { ago, fullTime, plural } from '../words/format.ts'
 
 const POLL_MS = 2_000
 const SHOWN = 20
@@ -88,7 +88,7 @@ export function Erasures() {
 function wordsOf({ counts, dryRun, progress, state }: Erasure): string {
   const { requests, binnedRequests, attempts, replayResults, alerts, agentEvents, notes } = counts
   const others = replayResults + alerts + agentEvents + notes
-  const found = `${requests + binnedRequests} captures, ${attempts} attempts, ${others} others`
+  const found = `${plural(requests + binnedRequests, 'capture')}, ${plural(attempts, 'attempt')}, ${plural(others, 'other')}`
   if (state === 'failed') return `Failed after ${found}`
   if (state !== 'done') return `${progress.scannedRequests} captures looked through: ${found}`
   return dryRun ? `Found ${found}` : `Deleted ${found}`
