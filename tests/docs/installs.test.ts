@@ -36,7 +36,7 @@ describe('no page tells to install a name that is not published', () => {
   })
 
   test('nor does a text of the program', () => {
-    expect(sources).toContain('gateway/src/relay/relayRoutes.ts')
+    expect(sources).toContain('gateway/src/relayRoutes.ts')
     const ours = sources.flatMap((path) =>
       installedBy(textOf(path))
         .filter((name) => /^(?:@?creel\b|ghcr\.io)/.test(name) && !PUBLISHED.includes(name))

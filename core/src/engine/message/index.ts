@@ -10,7 +10,6 @@ export {
 } from './bodyFormat.ts'
 export * from './capturedRequest.ts'
 export { asRead, DECODING_FAULTS, decodedBody, readBytesMax, withoutEncoding } from './contentEncoding.ts'
-export { decodeComponent } from './decodeComponent.ts'
 export {
   ByHeaderName,
   forwardableHeaders,
@@ -21,6 +20,7 @@ export {
   wireField,
 } from './headers.ts'
 export {
+  decodeComponent,
   formBody,
   jsonBody,
   keepJson,

@@ -2,8 +2,14 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { processorTime } from '../../../../tests/support/processorTime.ts'
 import { BODY_KINDS, JSON_DEPTH_MAX } from './bodyFormat.ts'
-import { decodeComponent } from './decodeComponent.ts'
-import { jsonBody, kindOfBody, PARSED_BODY_BYTES_MAX, parsedBody, urlEncodedPairs } from './parsedBody.ts'
+import {
+  decodeComponent,
+  jsonBody,
+  kindOfBody,
+  PARSED_BODY_BYTES_MAX,
+  parsedBody,
+  urlEncodedPairs,
+} from './parsedBody.ts'
 
 const of = (body: string | Uint8Array, contentType: string | null, bodyTruncated = false) => ({
   body: typeof body === 'string' ? new TextEncoder().encode(body) : body,

@@ -10,11 +10,11 @@ import {
   RELAY_LIVE_PER_ADDRESS,
   RELAY_RETRY_MS,
 } from '@creel/core/relay'
-import { isJson } from '../console/index.ts'
-import { html, pageResponse } from '../html.ts'
-import { addressGroup } from '../http/connectionTable.ts'
-import { addressOf, traceIdOf } from '../requestIdentity.ts'
-import { problemResponse } from '../rest.ts'
+import { isJson } from './console/index.ts'
+import { html, pageResponse } from './html.ts'
+import { addressGroup } from './http/connectionTable.ts'
+import { addressOf, traceIdOf } from './requestIdentity.ts'
+import { problemResponse } from './rest.ts'
 
 /** Creations of one address that run or wait in this process. */
 const ADDRESS_WAITING_MAX = RELAY_LIVE_PER_ADDRESS

@@ -1,1 +1,0 @@
-export { relayRoutes } from './relayRoutes.ts'
