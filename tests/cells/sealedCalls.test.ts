@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 afterAll(() => cells.stop())
 
-/** Where calls are accepted, and counted. */
+/** Tables that each accepted call writes to, before its own work. */
 const CALLS = ['api_key_windows', 'session_windows'] as const
 
 /** Seals a workspace together with the next write to a table, while the function that it returns runs its work. */

@@ -55,7 +55,7 @@ test('a rule is written by a form, previewed after the saved ones, and its refus
   await page.getByRole('button', { name: /Save as v1/ }).click()
   await when.getByRole('alert').waitFor()
   await step(3).getByRole('alert').waitFor()
-  // What stands at its step is not said again below, and is not just text.
+  // An error at its step is not repeated below, and has a colour of its own.
   expect(await page.locator('.problem').count()).toBe(0)
   const inkOf = (selector: string) =>
     page.evaluate(`getComputedStyle(document.querySelector('${selector}')).color`)

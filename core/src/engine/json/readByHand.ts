@@ -1,6 +1,6 @@
 import { type JsonNumber, type MutableJson, numberFromText } from './value.ts'
 
-/** What the text of a number is read as. */
+/** Reads the text of a number. */
 export type ReadNumber = (text: string) => number | JsonNumber
 
 /** Thrown inside this file only: the text is not JSON, or nests too deep. */
