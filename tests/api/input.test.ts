@@ -91,7 +91,7 @@ describe('a wrong part is named by where it came from', () => {
       },
       [
         '#/arguments/fields/0 type',
-        '#/arguments/fields/1 bad_format',
+        '#/arguments/fields/1 bad_path',
         '#/arguments/where/0/path bad_path',
         '#/arguments/where/0/op unknown_value',
         '#/delivery/url not_allowed',
