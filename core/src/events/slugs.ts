@@ -1,14 +1,14 @@
 import type { Context } from '../api/context.ts'
-import { type Db, run, statement } from '../platform/db/index.ts'
+import { run, statement } from '../platform/db/index.ts'
 
 const SLUG_CHARACTERS_MAX = 40
 
-/** Endpoints without a slug that are looked at for one name, the oldest first. */
+/** Endpoints without a slug that get one at once, the oldest first. */
 const UNNAMED_MAX = 10_000
 
 const UNNAMED = statement(
   'endpoints without a slug',
-  `select e.id as endpoint_id, e.name from endpoints e
+  `select e.id as endpoint_id, e.name, null::text as slug from endpoints e
   where e.workspace_id = $1::uuid and e.deleted_at is null and ($2::uuid is null or e.id = $2::uuid)
     and not exists (select from event_sources s where s.endpoint_id = e.id)
   order by e.created_at, e.id limit ${UNNAMED_MAX}`,
@@ -32,7 +32,14 @@ function slugOf(name: string): string {
   return slug === '' ? 'endpoint' : slug
 }
 
-const withId = (slug: string, endpointId: string) => `${slug}-${endpointId.slice(0, 8)}`
+/** Gives slugs to endpoints. Those that have one, and slugs that are taken, are left out. */
+const NAME = statement(
+  'name event sources',
+  `insert into event_sources (endpoint_id, workspace_id, slug)
+  select x.endpoint_id, $1::uuid, x.slug
+  from unnest($2::uuid[], $3::text[]) with ordinality as x (endpoint_id, slug, place) order by x.place
+  on conflict do nothing`,
+)
 
 /** Gives a slug to each endpoint without one. If the slug is taken, the id is appended. Returns whether any was given. */
 export async function nameSources(
@@ -40,44 +47,18 @@ export async function nameSources(
   rows: readonly Named[],
 ): Promise<boolean> {
   const unnamed = rows.filter(({ slug }) => slug === null)
-  for (const { endpointId, name } of unnamed) {
-    const slug = slugOf(name)
-    const added = await addSource(db, { endpointId, workspaceId: workspace.id, slug })
-    if (!added) {
-      await addSource(db, { endpointId, workspaceId: workspace.id, slug: withId(slug, endpointId) })
-    }
-  }
-  return unnamed.length > 0
+  if (unnamed.length === 0) return false
+  const ids = unnamed.map(({ endpointId }) => endpointId)
+  const slugs = unnamed.map(({ name }) => slugOf(name))
+  await run(db, NAME, [workspace.id, ids, slugs])
+  await run(db, NAME, [workspace.id, ids, slugs.map((slug, at) => `${slug}-${ids[at]?.slice(0, 8)}`)])
+  return true
 }
 
-/**
- * Gives a slug to the endpoints that no list has named yet, where it may be the one that a caller asks for. Returns
- * whether any was given.
- */
-export async function nameAskedFor(
+/** Gives slugs to the endpoints that no list has named yet. Returns whether any was given. */
+export async function nameUnlisted(
   ctx: Pick<Context, 'db' | 'workspace' | 'onlyEndpointId'>,
-  asked: string,
 ): Promise<boolean> {
-  const unnamed = await run(ctx.db, UNNAMED, [ctx.workspace.id, ctx.onlyEndpointId])
-  const rows = unnamed.filter(({ endpointId, name }) => {
-    const slug = slugOf(name)
-    return asked === slug || asked === withId(slug, endpointId)
-  })
-  return await nameSources(
-    ctx,
-    rows.map((row) => ({ ...row, slug: null })),
-  )
-}
-
-async function addSource(
-  db: Db,
-  row: { endpointId: string; workspaceId: string; slug: string },
-): Promise<boolean> {
-  const added = await db
-    .insertInto('eventSources')
-    .values(row)
-    .onConflict((on) => on.doNothing())
-    .returning('slug')
-    .executeTakeFirst()
-  return added !== undefined
+  const rows = await run(ctx.db, UNNAMED, [ctx.workspace.id, ctx.onlyEndpointId])
+  return await nameSources(ctx, rows)
 }

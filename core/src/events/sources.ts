@@ -6,7 +6,7 @@ import { sealedMembers } from '../platform/secrets/index.ts'
 import { STORED_REQUEST_COLUMNS, shapeOf, visibleRequests } from '../requests/index.ts'
 import { type FieldPath, fieldPath } from './filter.ts'
 import { isSecretPath } from './occurrence.ts'
-import { nameAskedFor, nameSources } from './slugs.ts'
+import { nameSources, nameUnlisted } from './slugs.ts'
 
 /** Last part of the name of the type that has every request of an endpoint. */
 export const ANY = 'any'
@@ -112,7 +112,7 @@ export async function findType(
   const values = [ctx.workspace.id, parts.slug, ctx.onlyEndpointId, parts.label]
   const find = async () => (await run(ctx.db, FIND, values))[0]
   let row = await find()
-  if (row === undefined && (await nameAskedFor(ctx, parts.slug))) row = await find()
+  if (row === undefined && (await nameUnlisted(ctx))) row = await find()
   if (row === undefined || !row.isListed) throw notFound('event type')
   return { source: sourceOf(row, parts.slug), label: parts.label === ANY ? null : parts.label }
 }

@@ -273,6 +273,7 @@ export interface StatementRows {
   'endpoints without a slug': {
     readonly endpointId: string
     readonly name: string
+    readonly slug: string | null
   }
   'events left to send': {
     readonly id: string
@@ -947,6 +948,7 @@ export interface StatementRows {
   'move requests to bin': {
     readonly movedCount: number
   }
+  'name event sources': never
   'newest request': {
     readonly id: number | null
   }
