@@ -21,12 +21,11 @@ export function hasFeature(plan: Plan, feature: Feature): boolean {
 
 /** @throws DomainError `feature_not_in_plan` when the plan lacks the feature */
 export function requireFeature(plan: Plan, feature: Feature): void {
-  if (hasFeature(plan, feature)) return
-  throw new DomainError(
-    'feature_not_in_plan',
-    `The ${plan.displayName} plan has no ${FEATURES[feature].words}.`,
-  )
+  if (!hasFeature(plan, feature)) throw notInPlan(plan, FEATURES[feature].words)
 }
+
+const notInPlan = ({ displayName }: Plan, words: string) =>
+  new DomainError('feature_not_in_plan', `The ${displayName} plan has no ${words}.`)
 
 /**
  * Refuses one more of something that is counted.
@@ -37,9 +36,7 @@ export function requireFeature(plan: Plan, feature: Feature): void {
  */
 export function requireRoom(plan: Plan, limit: keyof Limits, count: number, noun: string): void {
   const max = plan.limits[limit]
-  if (max === 0) {
-    throw new DomainError('feature_not_in_plan', `The ${plan.displayName} plan has no ${noun}.`)
-  }
+  if (max === 0) throw notInPlan(plan, noun)
   if (count >= max) {
     throw new DomainError('limit_reached', `The ${plan.displayName} plan has room for ${max} ${noun}.`)
   }
