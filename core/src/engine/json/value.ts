@@ -153,14 +153,14 @@ export function fromPlain(value: unknown, maxDepth: number): JsonValue | undefin
 }
 
 /**
- * The same value in plain objects and arrays, for `JSON.stringify` and for schemas. Digits of numbers are kept; the
+ * The same node in plain objects and arrays, for `JSON.stringify` and for schemas. Digits of numbers are kept; the
  * position of members whose names are integers is lost.
  */
-export function toPlain(value: JsonValue): unknown {
-  if (isJsonArray(value)) return value.map(toPlain)
-  if (!isJsonObject(value)) return value
+export function toPlain(node: Node): unknown {
+  if (Array.isArray(node)) return node.map(toPlain)
+  if (!(node instanceof Map)) return node
   const members: Record<string, unknown> = Object.create(null)
-  for (const [name, member] of value) members[name] = toPlain(member)
+  for (const [name, member] of node) members[name] = toPlain(member)
   return members
 }
 

@@ -1,4 +1,4 @@
-import { isTooDeepToIndent } from '../json/index.ts'
+import { isTooDeepToIndent, toPlain } from '../json/index.ts'
 import { jsonBody } from '../message/index.ts'
 import type { HashName } from '../providers/index.ts'
 import { decodeBase64Key, decodeHexKey } from './byteText.ts'
@@ -215,22 +215,18 @@ function* jsonWritings(body: Uint8Array): Generator<{ written: string; words: st
   const words = (style: string) => `it matches the same JSON written ${style}: the body was re-serialised`
   const compact = Buffer.from(body).toString('utf8').replace(STRING_OR_BLANK, '$1')
   const spaced = compact.replace(STRING_OR_SEPARATOR, (_, string, mark) => string ?? `${mark} `)
-  const plain = JSON.stringify(value, withoutMaps)
+  const plain = toPlain(value)
+  const dense = JSON.stringify(plain)
   yield { written: compact, words: words('compactly') }
   yield { written: spaced, words: words('with a blank after each comma and colon') }
-  yield { written: plain, words: words('compactly') }
-  if (!isTooDeepToIndent(plain))
-    yield { written: JSON.stringify(value, withoutMaps, 2), words: words('with indentation') }
+  yield { written: dense, words: words('compactly') }
+  if (!isTooDeepToIndent(dense))
+    yield { written: JSON.stringify(plain, null, 2), words: words('with indentation') }
   for (const written of [compact, spaced]) {
     yield { written: escapeNonAscii(written), words: words('with \\u escapes') }
     yield { written: escapeNonAscii(written).replaceAll('/', '\\/'), words: words('with escaped slashes') }
   }
   yield { written: compact.replaceAll('\\/', '/'), words: words('without escaped slashes') }
-}
-
-/** Turns the objects of JSON that was read by hand into plain ones, for `JSON.stringify`. */
-function withoutMaps(_name: string, value: unknown): unknown {
-  return value instanceof Map ? Object.fromEntries(value) : value
 }
 
 function escapeNonAscii(text: string): string {
