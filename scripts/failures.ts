@@ -75,15 +75,21 @@ export function failureLines(failures: readonly Failure[], outside: readonly str
 
 const failuresIn = (runs: readonly Ran[]): Failure[] => runs.flatMap(({ failures }) => failures)
 
+const fileOf = ({ place }: Failure): string => place.replace(/:\d+$/, '')
+
 /**
  * The files of failed tests, to run once more, alone. None if there are more than three, or if something failed that is
- * no test of a known file.
+ * no test of a known file. An error outside of tests in a file with a failed test counts as its consequence: the test
+ * may have left a transaction or a command behind.
  */
 export function filesToRepeat(runs: readonly Ran[]): string[] {
   const failures = failuresIn(runs)
+  const outside = runs.flatMap((run) => run.outside)
   const failed = runs.reduce((sum, run) => sum + run.failed, 0)
-  const files = [...new Set(failures.map(({ place }) => `./${place.replace(/:\d+$/, '')}`))]
-  return failures.length === failed && files.length <= REPEATED_FILES_MAX ? files : []
+  const files = [...new Set(failures.map(fileOf))]
+  const areConsequences = outside.every((error) => files.some((file) => error.startsWith(`${file}: `)))
+  const areKnown = areConsequences && failures.length + outside.length === failed
+  return areKnown && files.length <= REPEATED_FILES_MAX ? files.map((file) => `./${file}`) : []
 }
 
 export interface Summary extends Ran {
@@ -96,15 +102,17 @@ export function summaryOf(runs: readonly Ran[], repeated: Ran | undefined): Summ
   const failures = failuresIn(runs)
   const passed = runs.reduce((sum, run) => sum + run.passed, 0)
   const failed = runs.reduce((sum, run) => sum + run.failed, 0)
-  const outside = runs.flatMap((run) => run.outside)
-  if (repeated === undefined) return { passed, failed, failures, outside, passedAlone: [] }
+  if (repeated === undefined) {
+    const outside = runs.flatMap((run) => run.outside)
+    return { passed, failed, failures, outside, passedAlone: [] }
+  }
   const keyOf = ({ place, test }: Failure) => `${place} ${test}`
   const failsAgain = new Set(repeated.failures.map(keyOf))
   return {
-    passed: passed + failed - repeated.failed,
+    passed: passed + failures.length - repeated.failed,
     failed: repeated.failed,
     failures: repeated.failures,
-    outside: [...outside, ...repeated.outside],
+    outside: repeated.outside,
     passedAlone: failures.filter((one) => !failsAgain.has(keyOf(one))),
   }
 }
