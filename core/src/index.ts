@@ -33,7 +33,7 @@ export {
   startLoops,
   startSends,
 } from './background.ts'
-export { isPlainObject } from './engine/plainObject.ts'
+export { isPlainObject } from './engine/json/index.ts'
 export { KEY_SCOPES, type KeyScope } from './engine/words/index.ts'
 export { authenticate, knownKeys, type Presented } from './keys/index.ts'
 export { applyChangedPlans, hasChangedPlans } from './planLimits/index.ts'

@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../engine/plainObject.ts'
+import { isPlainObject } from '../../engine/json/index.ts'
 import type { ProviderAnswer, Reading } from './kind.ts'
 
 /** Temporary 4xx statuses: timeout, too early, too many requests. */

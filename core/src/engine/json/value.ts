@@ -194,3 +194,8 @@ function withoutLeadingZeros(digits: string): string {
   while (start < digits.length && digits[start] === '0') start += 1
   return digits.slice(start)
 }
+
+/** Whether a JSON value is an object: not null, and not a list. */
+export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

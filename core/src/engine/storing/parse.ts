@@ -1,5 +1,5 @@
 import type { InputIssue } from '../issues.ts'
-import { isPlainObject } from '../plainObject.ts'
+import { isPlainObject } from '../json/index.ts'
 import { decodeStoreRule, type Rule } from '../rules/index.ts'
 
 /** The most rules for storing of an endpoint. */

@@ -1,6 +1,6 @@
 import * as Schema from '@effect/schema/Schema'
 import { CONDITION_BOUNDS, MAX_PATH_LENGTH, parseCondition, pathPattern } from '../../conditions/index.ts'
-import { isPlainObject } from '../../plainObject.ts'
+import { isPlainObject } from '../../json/index.ts'
 import { absent, evaluated, issue, KNOWS_ALL, list, Null, text } from './evaluated.ts'
 
 const { groupItems, listItems, textLength, likeLength, likeStars } = CONDITION_BOUNDS
