@@ -23,6 +23,7 @@ import * as failedAttempts from './20261124T0300_failed_attempts.ts'
 import * as sealedCaptures from './20261124T0310_sealed_captures.ts'
 import * as shareLinks from './20261124T0320_share_links.ts'
 import * as restoredKeys from './20261129T0930_restored_keys.ts'
+import * as importedRequests from './20261130T0510_imported_requests.ts'
 
 /**
  * Every migration, oldest first. Forward only and frozen in time: once released, a file is never edited, and
@@ -53,6 +54,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '20261124T0310_sealed_captures': sealedCaptures,
   '20261124T0320_share_links': shareLinks,
   '20261129T0930_restored_keys': restoredKeys,
+  '20261130T0510_imported_requests': importedRequests,
 }
 
 /**

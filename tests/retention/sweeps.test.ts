@@ -93,6 +93,25 @@ describe('retention by plan', () => {
     expect((await short.requests()).map(({ id }) => id)).toEqual([next.id])
   })
 
+  test('deletes imported requests by their own times, however many younger ones came before the import', async () => {
+    const client = await service.newClient('pro')
+    const [old, endpoint] = [await client.endpoint(), await client.endpoint()]
+    await old.captureMany(2)
+    await service.clock.advance(29 * DAY)
+    // More than one batch of the sweep.
+    await endpoint.captureMany(250)
+    const { text: rawBody } = await client.get(old.at('/requests/export?includeSecrets=true'))
+    const headers = { 'Content-Type': 'application/x-ndjson' }
+    await client.post(endpoint.at('/requests/import'), undefined, { rawBody, headers })
+    await sweepRetention(service)
+    expect(await rowsOf(service, endpoint.id)).toMatchObject({ requests: 252 })
+
+    await service.clock.advance(2 * DAY)
+    await sweepRetention(service)
+    expect(await rowsOf(service, endpoint.id)).toMatchObject({ requests: 250 })
+    await expectCountersEqualRows(service, endpoint.id)
+  })
+
   test('follows a downgrade: only what the new window ends goes', async () => {
     const client = await service.newClient('team')
     const endpoint = await client.endpoint()

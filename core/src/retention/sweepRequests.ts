@@ -24,15 +24,24 @@ import {
 
 const OLDEST = statement(
   'oldest stored requests of endpoint',
-  `select r.id, r.received_at < $1 as is_expired, c.oldest_request_id
+  `select r.id, r.received_at < $1 as is_expired, r.imported, c.oldest_request_id
   from endpoint_counters c
   cross join lateral (
-    select id, received_at from requests
+    select id, received_at, imported from requests
     where endpoint_id = c.endpoint_id and id >= c.oldest_request_id
       and deleted_at is null and hidden_at is null
     order by id limit ${BATCH_ROWS}
   ) r
   where c.endpoint_id = $2`,
+  { isPrepared: false },
+)
+
+/** Imported requests have any earlier time, so younger captures may have lower ids. Served by `requests_imported`. */
+const OLDEST_IMPORTED = statement(
+  'oldest imported requests of endpoint',
+  `select id from requests
+  where endpoint_id = $2 and imported and received_at < $1 and deleted_at is null and hidden_at is null
+  order by received_at limit ${BATCH_ROWS}`,
   { isPrepared: false },
 )
 
@@ -47,9 +56,14 @@ export async function sweepStored(
 ): Promise<void> {
   await inBatches(signal, async () => {
     const rows = await run(services.db, OLDEST, [keptSince, endpointId])
-    const ids = rows.filter((row) => row.isExpired).map((row) => row.id)
+    const expired = rows.filter((row) => row.isExpired)
     const first = rows[0]
-    if (first === undefined || ids.length === 0) return false
+    if (first === undefined) return false
+    const ids = (
+      expired.length > 0 ? expired : await run(services.db, OLDEST_IMPORTED, [keptSince, endpointId])
+    ).map((row) => row.id)
+    if (ids.length === 0) return false
+    const captured = new Set(expired.filter((row) => !row.imported).map((row) => row.id))
     const firstKept = rows.find((row) => !row.isExpired)?.id ?? (rows.at(-1)?.id ?? 0) + 1
     await sweepTransaction(services.db, async (trx) => {
       await endDeliveries(services, trx, { endpointId, requestIds: ids }, 'retention')
@@ -70,7 +84,7 @@ export async function sweepStored(
         )}
         from (
           select max(id) as removed_up_to, ${first.oldestRequestId}::bigint as mark, ${firstKept}::bigint as first_kept
-          from unnest(${removed}::bigint[]) as id
+          from unnest(${removed.filter((id) => captured.has(id))}::bigint[]) as id
         ) n
         where c.endpoint_id = ${endpointId}`.execute(trx)
     })

@@ -1019,6 +1019,9 @@ export interface StatementRows {
     readonly id: number
     readonly wasBinned: boolean
   }
+  'oldest imported requests of endpoint': {
+    readonly id: number
+  }
   'oldest stored requests': {
     readonly endpointId: string
     readonly mark: number
@@ -1032,6 +1035,7 @@ export interface StatementRows {
   'oldest stored requests of endpoint': {
     readonly id: number
     readonly isExpired: boolean | null
+    readonly imported: boolean
     readonly oldestRequestId: number
   }
   'open revisions': {
