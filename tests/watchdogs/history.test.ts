@@ -38,6 +38,23 @@ test('what was stored before is read once, although nothing of it matches', asyn
   expect(await settledIdOf(await makeWatchdog(endpoint, { match: NO_MATCH }))).toBe(id)
 })
 
+test('the last match is the latest one, also if older ones were imported after it', async () => {
+  const client = await service.newClient()
+  const [old, endpoint] = [await client.endpoint(), await client.endpoint()]
+  await old.captureMany(3)
+  await service.clock.advance(3_600_000)
+  const latest = await endpoint.capture()
+  const { text: rawBody } = await client.get(old.at('/requests/export?includeSecrets=true'))
+  const headers = { 'Content-Type': 'application/x-ndjson' }
+  await client.post(endpoint.at('/requests/import'), undefined, { rawBody, headers })
+  const made = await makeWatchdog(endpoint)
+  expect(made).toMatchObject({
+    lastMatchedRequestId: latest.id,
+    lastMatchedAt: latest.receivedAt,
+    state: 'onTime',
+  })
+})
+
 test('a caller who hangs up ends it, and no watchdog is made', async () => {
   const client = await service.newClient()
   const endpoint = await client.endpoint()

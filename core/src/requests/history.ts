@@ -23,6 +23,7 @@ import { type StoredRequestRow, storedRequest } from './storedRequest.ts'
 export interface HistoricMatch {
   readonly requestId: number
   readonly receivedAt: Date
+  readonly imported: boolean
 }
 
 /** Size of the chunks in which rows are read, in bytes of their content. */
@@ -36,7 +37,7 @@ const COPIES = 4
 /** Time of evaluation before the event loop is yielded. */
 const WITHOUT_PAUSE_MS = 8
 
-type CandidateRow = StoredRequestRow & { readonly id: number }
+type CandidateRow = StoredRequestRow & { readonly id: number; readonly imported: boolean }
 
 interface Range extends Omit<HistoryRange, 'limit'> {
   /** SQL by which PostgreSQL skips rows that cannot match; null skips none. */
@@ -69,12 +70,12 @@ export async function* matchingRequests(
   query: AbortableQueryOptions = {},
 ): AsyncGenerator<HistoricMatch, void, undefined> {
   const always = condition.test.kind === 'always'
-  const rows = always ? range.limit : CHUNK_ROWS.first
+  const rows = always && range.limit <= CHUNK_ROWS.max ? range.limit : CHUNK_ROWS.first
   const narrowed = narrowing(condition)
   let left = range.limit
   for await (const row of candidates(db, endpointId, condition, { ...range, narrowed, rows, query })) {
     if (!always && !(await inSlices(holdsInSteps(condition, requestRoot(storedRequest(row)))))) continue
-    yield { requestId: row.id, receivedAt: row.receivedAt }
+    yield { requestId: row.id, receivedAt: row.receivedAt, imported: row.imported }
     left -= 1
     if (left === 0) return
   }
@@ -169,6 +170,7 @@ async function chunkBelow(
   return await query
     .select(['r.id', 'r.endpointId', 'r.receivedAt', 'r.method', 'r.path', 'r.queryString', 'r.contentType'])
     .select(['r.sizeBytes', 'r.bodyTruncated', 'r.ip', 'r.label', 'r.eventId', 'r.verdict', 'r.verdictNote'])
+    .select('r.imported')
     .select([
       sql<string>`${read.headers ? sql`r.header_names` : sql`''`}`.as('headerNames'),
       sql<Buffer>`${read.headers ? sql`r.header_values` : empty}`.as('headerValues'),
@@ -181,8 +183,9 @@ async function chunkBelow(
 }
 
 /**
- * Searches all stored requests of an endpoint for the newest that satisfies a condition, as long as that takes. It runs as a
- * search: see {@link searching}.
+ * Searches all stored requests of an endpoint for the latest that satisfies a condition, as long as that takes. Ids of
+ * captures follow their times; imported requests may be older than captures with lower ids. It runs as a search: see
+ * {@link searching}.
  *
  * @throws LineTooLong as {@link searching} does
  */
@@ -192,9 +195,13 @@ export async function searchNewest(
   condition: Condition,
 ): Promise<HistoricMatch | undefined> {
   return await searching(ctx, `newest of ${endpointId}`, async (db, options) => {
-    const range = { limit: 1, signal: ctx.signal }
-    for await (const match of matchingRequests(db, endpointId, condition, range, options)) return match
-    return undefined
+    const range = { limit: Number.MAX_SAFE_INTEGER, signal: ctx.signal }
+    let latest: HistoricMatch | undefined
+    for await (const match of matchingRequests(db, endpointId, condition, range, options)) {
+      if (latest === undefined || match.receivedAt > latest.receivedAt) latest = match
+      if (!match.imported) break
+    }
+    return latest
   })
 }
 
