@@ -264,6 +264,26 @@ describe('bad input', () => {
   })
 })
 
+test('an import of older requests is not an old event: what was captured before it is read', async () => {
+  const { alice } = service
+  const endpoint = await alice.endpoint({ name: 'aged' })
+  const { id } = await endpoint.capture()
+  const line = JSON.stringify({
+    receivedAt: '2026-01-01T00:00:00.000Z',
+    method: 'POST',
+    path: '',
+    rawHeaders: [],
+  })
+  const headers = { 'Content-Type': 'application/x-ndjson' }
+  await alice.post(endpoint.at('/requests/import'), undefined, { rawBody: line, headers })
+  const { body } = await alice.post('/api/v1/events/poll', {
+    name: 'aged.any',
+    cursor: '0',
+    maxAgeMs: 3_600_000,
+  })
+  expect(body).toMatchObject({ events: [{ data: { requestId: id } }], truncated: false })
+})
+
 test('a key has 32 waiting polls at most; those of another workspace go on', async () => {
   await service.alice.endpoint({ name: 'waited for' })
   await typesOf(await connected())

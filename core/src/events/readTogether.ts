@@ -33,11 +33,12 @@ const SKIPPED_UP_TO = statement(
   `select id from requests where endpoint_id = $1::uuid and id > $2::bigint order by id desc offset ${BEHIND_MAX} limit 1`,
 )
 
+/** Imported requests are no events, and have any earlier time. */
 const TOO_OLD = statement(
   'events too old',
   `select max(id) as id from (
-    select id, received_at from requests where endpoint_id = $1::uuid and id > $2::bigint order by id limit ${BEHIND_MAX}
-  ) w where received_at < $3::timestamptz`,
+    select id, received_at, imported from requests where endpoint_id = $1::uuid and id > $2::bigint order by id limit ${BEHIND_MAX}
+  ) w where received_at < $3::timestamptz and not imported`,
 )
 
 /** One of several readers of an endpoint. */
