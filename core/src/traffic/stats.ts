@@ -58,11 +58,18 @@ const STATS = statement(
          open.pending_count, open.retrying_count, open.oldest_pending_at, open.next_attempt_at,
          parked.parked_count
   from endpoint_counters c
-  left join lateral (
-    select received_at from requests
-    where c.stored_request_count > 0 and endpoint_id = c.endpoint_id and id >= c.oldest_request_id and deleted_at is null and hidden_at is null
-    order by id limit 1
-  ) oldest on true
+  cross join lateral (
+    -- Captures have increasing ids; imported requests have any earlier time.
+    select min(received_at) as received_at from (
+      (select received_at from requests
+      where c.stored_request_count > 0 and endpoint_id = c.endpoint_id and id >= c.oldest_request_id and deleted_at is null and hidden_at is null
+      order by id limit 1)
+      union all
+      (select received_at from requests
+      where c.stored_request_count > 0 and endpoint_id = c.endpoint_id and imported and deleted_at is null and hidden_at is null
+      order by received_at limit 1)
+    ) first
+  ) oldest
   cross join lateral (${idBefore('c.endpoint_id', '$2::timestamptz')}) before
   cross join lateral (
     select count(*)::int as last_day,

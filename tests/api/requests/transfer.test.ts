@@ -132,6 +132,17 @@ describe('export and import', () => {
     })
   })
 
+  test('what came in is the oldest if its time is, whatever was captured before', async () => {
+    const endpoint = await service.alice.endpoint()
+    const { receivedAt: captured } = await endpoint.capture()
+    const oldest = async () => (await service.alice.get(endpoint.at('/stats'))).body
+    await importInto(endpoint, [{ receivedAt, method: 'POST', body: 'old' }])
+    expect(await oldest()).toMatchObject({ storage: { oldestRequestAt: receivedAt } })
+    const [imported] = await endpoint.requests()
+    await service.alice.delete(endpoint.at(`/requests/${imported?.id}`))
+    expect(await oldest()).toMatchObject({ storage: { oldestRequestAt: captured } })
+  })
+
   test('give back long bodies, which are read and written in pieces', async () => {
     const large = await startService({ limits: { payloadBytesMax: 5_000_000 } })
     const source = await large.alice.endpoint()
