@@ -42,5 +42,8 @@ describe('healthAfter', () => {
   test('the error is kept to 300 characters', () => {
     const long = { ...failed, detail: 'x'.repeat(400) }
     expect(healthAfter(fresh, long, false, now).lastError).toHaveLength(300)
+    // Whole ones.
+    const wide = { ...failed, detail: `${'x'.repeat(298)}😀😀` }
+    expect(healthAfter(fresh, wide, false, now).lastError).toBe(`${'x'.repeat(298)}…`)
   })
 })

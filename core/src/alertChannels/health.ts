@@ -1,4 +1,5 @@
 import type { Reading } from './kinds/index.ts'
+import { cut } from './kinds/text.ts'
 
 /** Health states: `untested` until the first send, then by the results of sends. */
 export const HEALTHS = ['untested', 'verified', 'failing'] as const
@@ -35,7 +36,7 @@ export function healthAfter(state: HealthState, send: Reading, isTest: boolean, 
     ...state,
     health: failing ? 'failing' : state.health,
     lastFailureAt: now,
-    lastError: send.detail?.slice(0, LAST_ERROR_MAX) ?? null,
+    lastError: send.detail === null ? null : cut(send.detail, LAST_ERROR_MAX),
     consecutiveFailures,
   }
 }

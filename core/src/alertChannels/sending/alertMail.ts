@@ -1,6 +1,6 @@
 import type { Alert, Severity } from '../../alerts/index.ts'
 import type { Mail } from '../../platform/mail/index.ts'
-import { escapeHtml } from '../kinds/text.ts'
+import { cut, escapeHtml } from '../kinds/text.ts'
 
 const COLORS: { readonly [S in Severity]: string } = {
   info: '#3498db',
@@ -11,7 +11,7 @@ const COLORS: { readonly [S in Severity]: string } = {
 const CLOSED_COLOR = '#1e8449'
 
 /** Text for a header: no line breaks, no control characters, short enough for a list. */
-const oneLine = (text: string) => text.replace(/\p{Cc}+/gu, ' ').slice(0, 200)
+const oneLine = (text: string) => cut(text.replace(/\p{Cc}+/gu, ' '), 200)
 
 /**
  * An alert as a mail: the same facts as text and as HTML without images, scripts or styles from elsewhere.

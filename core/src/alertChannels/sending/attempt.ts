@@ -4,7 +4,7 @@ import { type Alert, findAlert } from '../../alerts/index.ts'
 import type { Services } from '../../api/services.ts'
 import { nextAttemptAt, retryAfterOf } from '../../dispatch/index.ts'
 import { type Plan, planOf } from '../../plans/index.ts'
-import { type Db, storable } from '../../platform/db/index.ts'
+import type { Db } from '../../platform/db/index.ts'
 import { registers } from '../../platform/metrics/index.ts'
 import type { DataKeyRef } from '../../platform/secrets/index.ts'
 import { type Channel, channelOf, isConnected, isMuted } from '../channel.ts'
@@ -12,7 +12,7 @@ import { CHANNEL_KIND_NAMES } from '../kinds/index.ts'
 import { channelRow, isOverPlan } from '../queries.ts'
 import { OUTCOMES, type Outcome, type TestResult } from '../schema.ts'
 import { alertMail } from './alertMail.ts'
-import { type ChannelSend, sendToChannel } from './channelSend.ts'
+import { type ChannelSend, sendToChannel, shownDetail } from './channelSend.ts'
 import { type AlertDeliveryRow, DELAYS_SECONDS } from './queries.ts'
 
 /**
@@ -20,7 +20,6 @@ import { type AlertDeliveryRow, DELAYS_SECONDS } from './queries.ts'
  * the deaths.
  */
 const LOST_ATTEMPTS_MAX = 5
-const DETAIL_MAX = 300
 
 /** Attempts come at 0, 30 s and 5 min, without jitter: an alert should not be later than it is said to be. */
 const SCHEDULE = { delaysSeconds: DELAYS_SECONDS, jitter: 0 }
@@ -134,8 +133,7 @@ async function mail(
     statusCode: null,
     retryAfter: null,
   })
-  const detail =
-    sent.outcome === 'sent' ? `Mailed to ${row.recipient}.` : storable(sent.detail.slice(0, DETAIL_MAX))
+  const detail = sent.outcome === 'sent' ? `Mailed to ${row.recipient}.` : shownDetail(sent.detail)
   return {
     result: resultOf({ delivered, detail, statusCode, durationMs: sent.durationMs }, next),
     sent: null,

@@ -6,12 +6,16 @@ import { userAgent } from '../../platform/outbound/index.ts'
 import { type Channel, destinationOf } from '../channel.ts'
 import { maskSecret } from '../check.ts'
 import { channelKind, type Reading } from '../kinds/index.ts'
+import { cut } from '../kinds/text.ts'
 
 /** Timeout from connecting to the end of the answer. */
 const TIMEOUT_MS = 10_000
 /** Bytes of an answer that are read; no provider needs more. */
 const RESPONSE_BYTES_MAX = 65_536
 const DETAIL_MAX = 300
+
+/** What a receiver or a mail server said, as histories show it. */
+export const shownDetail = (text: string): string => storable(cut(text, DETAIL_MAX))
 
 /** Result of a send to a channel, with the request and the response, secrets masked. */
 export interface ChannelSend extends Reading {
@@ -49,7 +53,7 @@ export async function sendToChannel(
     apiUrls: alertApiUrls,
   })
   const mask = (text: string) => maskSecret(text, channel.secret)
-  const detailOf = (text: string) => storable(mask(text).slice(0, DETAIL_MAX))
+  const detailOf = (text: string) => shownDetail(mask(text))
   const maskAll = (fields: readonly WireHeader[]): WireHeader[] =>
     fields.map(([name, value]) => [name, mask(value)])
   const result = await outbound.send({
