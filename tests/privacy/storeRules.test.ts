@@ -171,6 +171,18 @@ describe('a rule for storing', () => {
     expect(receiver.received.map(({ body }) => String(body))).toEqual(['{"email":"***"}'])
   })
 
+  test('that faults names path and address among what it took out, if a rule names them', async () => {
+    const endpoint = await alice.endpoint({
+      storeRules: [{ op: 'remove', paths: ['path', 'ip', 'body.card'] }],
+    })
+    expect(await captured(endpoint, { body: 'text', suffix: '/users/ada' })).toMatchObject({
+      path: '',
+      ip: null,
+      redactedPaths: ['body', 'query', 'headers', 'path', 'ip'],
+      redactionFault: 'rule 1 faulted at step 1: not_structured',
+    })
+  })
+
   test('with a condition on a body that cannot be read faults, unless other parts decide', async () => {
     const rule = (when: unknown) => ({
       storeRules: [{ when, steps: [{ op: 'remove', paths: ['body.card'] }] }],

@@ -157,9 +157,12 @@ export function digestOf({ hash }: Storing, value: string | null): string | null
 
 /** The trace of a request that could not be taken apart as its rules demand. Nothing but the trace may be stored. */
 export function failedClosed(storing: Storing, request: EvaluatedRequest, fault: string): StoredForm {
-  return { request: traceOf(storing, request), redaction: { paths: TRACE_PATHS, fault } }
+  const named = namedBy(storing)
+  const also = ['path', 'ip'].filter((path) => named.has(path))
+  return { request: traceOf(storing, named, request), redaction: { paths: [...TRACE_PATHS, ...also], fault } }
 }
 
+/** What no trace has; `path` and `ip` it has unless a rule names them. */
 const TRACE_PATHS = ['body', 'query', 'headers']
 
 function addPaths(paths: Set<string>, steps: readonly CompiledStep[], report: RuleReport | undefined): void {
@@ -193,8 +196,7 @@ function withoutDropped(
 /** Headers that a trace keeps, unless a rule names them. */
 const TRACE_HEADERS: ReadonlySet<string> = new Set(['content-type', 'content-length'])
 
-function traceOf(storing: Storing, request: EvaluatedRequest): EvaluatedRequest {
-  const named = namedBy(storing)
+function traceOf(storing: Storing, named: ReadonlySet<string>, request: EvaluatedRequest): EvaluatedRequest {
   const headers = request.headers.filter(([field]) => {
     const name = field.toLowerCase()
     return TRACE_HEADERS.has(name) && !named.has(`headers.${name}`)
