@@ -77,5 +77,6 @@ test('a mistake says what would be right', async () => {
   expect(await fails(['reconcile', 'paid', '--since', '3d'], env)).toMatchObject({ exitCode: 2 })
   const wrong = await fails(['reconcile', 'paid', '--since', '3d'], withKey)
   expect(wrong.exitCode).toBe(1)
+  expect(wrong.stdout).toBe('The run failed: The sender refused the credentials. The sender answered 401.\n')
   expect(stripe.apiKey).not.toBe('rk_wrong')
 })

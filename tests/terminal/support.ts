@@ -25,9 +25,9 @@ export async function succeeds(
 export async function fails(
   words: readonly string[],
   env: Readonly<Record<string, string>>,
-): Promise<Pick<CommandResult, 'exitCode' | 'stderr'>> {
-  const { exitCode, stderr } = await runCreel(words, { env })
+): Promise<Pick<CommandResult, 'exitCode' | 'stdout' | 'stderr'>> {
+  const { exitCode, stdout, stderr } = await runCreel(words, { env })
   if (exitCode === 0 || /^ {4}at /m.test(stderr))
     throw new Error(`creel ${words.join(' ')}: ${exitCode} ${stderr}`)
-  return { exitCode, stderr }
+  return { exitCode, stdout, stderr }
 }

@@ -137,7 +137,10 @@ function linesOf({ counts, complete, dryRun, error, missingTypes }: Reconciliati
   ]
   return [
     ...(error === null ? [] : [`The run failed: ${error.detail}`]),
-    `The sender lists ${listed} events for "${name}": ${found} were captured, ${missing} are missing.`,
+    // A sender that refused the first call has said nothing about its events.
+    ...(error !== null && listed === 0
+      ? []
+      : [`The sender lists ${listed} events for "${name}": ${found} were captured, ${missing} are missing.`]),
     ...(tooOld > 0 ? [`${tooOld} are older than the retention of the endpoint and were skipped.`] : []),
     ...missingTypes.map(({ type, count }) => `  ${count}  ${type}`),
     ...(missing > 0 && brought.length > 0 ? [`${brought.join(', ')}.`] : []),
