@@ -33,6 +33,27 @@ test('a replay shows its outcome, and what was sent and received', async () => {
   expect(faults).toEqual([])
 })
 
+test('actions of one name are shown apart, each with its attempts and what is due', async () => {
+  await using good = await startReceiver({ status: 200 })
+  await using bad = await startReceiver({ status: 500 })
+  const endpoint = await service.alice.endpoint({ name: 'twins' })
+  const name = 'Same \u202ename'
+  for (const { url } of [good, bad])
+    await service.alice.post(endpoint.at('/actions'), { kind: 'forward', name, url })
+  const { id } = await endpoint.capture()
+  await Promise.all([good.take(1), bad.take(1)])
+  const { page, faults } = opened
+  await opened.goTo(`/e/${endpoint.id}?r=${id}&tab=deliveries`)
+  const named = page.locator('#panel-deliveries').getByRole('region', { name: 'Same ⟨U+202E⟩name' })
+  const answered = (status: string) =>
+    named.filter({ has: page.locator('.attempt-code').getByText(status, { exact: true }) })
+  await answered('500').getByRole('button', { name: 'Retry now' }).waitFor()
+  await answered('200').waitFor()
+  expect(await answered('500').locator('.attempt-code').allTextContents()).not.toContain('200')
+  expect(await named.count()).toBe(2)
+  expect(faults).toEqual([])
+})
+
 test('a capture is changed and sent; a refusal and a reload lose nothing that was typed', async () => {
   await using receiver = await startReceiver({ status: 422, body: 'field customer.zip' })
   const endpoint = await service.alice.endpoint({ name: 'edit' })
@@ -145,6 +166,23 @@ test('after its key was revoked, the open page asks to sign in again and keeps i
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.getByText('Live', { exact: true }).waitFor()
   await page.locator('.list [role="row"]').first().waitFor()
+})
+
+test('a save without a session says so, asks to sign in again and keeps what was typed', async () => {
+  const endpoint = await service.alice.endpoint({ name: 'before' })
+  const { page, goTo } = await openConsole(service.alice)
+  await goTo(`/e/${endpoint.id}/settings`)
+  await page.getByLabel('Endpoint name').fill('after')
+  await page.context().clearCookies()
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await page.getByRole('dialog', { name: 'Sign in again' }).waitFor()
+  await page.locator('.save-bar').getByText('The session has ended. Sign in again.').waitFor()
+  expect(await page.locator('body').textContent()).not.toContain('Bearer')
+  await page.getByLabel('API key').fill(service.alice.key)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await page.getByText('Saved', { exact: true }).first().waitFor()
+  expect(await page.getByLabel('Endpoint name').inputValue()).toBe('after')
 })
 
 test('dead letters are counted by action, and replayed only where they are', async () => {

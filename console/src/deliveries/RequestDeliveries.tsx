@@ -9,6 +9,7 @@ import { attemptsQuery } from '../queries.ts'
 import { type Attempt, creel, type RequestDetail, type RequestSummary } from '../trpc.ts'
 import { ago, withoutScheme } from '../words/format.ts'
 import { problemOf } from '../words/problem.ts'
+import { visible } from '../words/visible.ts'
 import { AttemptItem } from './AttemptItem.tsx'
 
 interface Props {
@@ -38,16 +39,17 @@ export function RequestDeliveries({ endpointId, request, row }: Props) {
       </p>
     )
   }
-  const byAction = Map.groupBy(items, ({ actionName }) => actionName)
+  const byAction = Map.groupBy(items, actionOf)
   const longest = Math.max(1, ...items.map(({ durationMs }) => durationMs ?? 0))
   return (
     <div className="deliveries">
-      {[...byAction].map(([actionName, ofAction]) => {
-        const delivery = request.deliveries.find((one) => one.actionName === actionName)
+      {[...byAction].map(([action, ofAction]) => {
+        const delivery = request.deliveries.find((one) => actionOf(one) === action)
+        const name = visible(delivery?.actionName ?? ofAction[0]?.actionName ?? '')
         return (
-          <section key={actionName} aria-label={actionName}>
+          <section key={action} aria-label={name}>
             <h3>
-              {actionName} <span className="hint">{withoutScheme(ofAction[0]?.url ?? '')}</span>
+              {name} <span className="hint">{withoutScheme(ofAction[0]?.url ?? '')}</span>
             </h3>
             {delivery?.nextAttemptAt != null && (
               <NextAttempt
@@ -73,16 +75,20 @@ export function RequestDeliveries({ endpointId, request, row }: Props) {
         )
       })}
       {request.deliveries
-        .filter(({ actionName }) => !byAction.has(actionName))
-        .map(({ actionName, state }) => (
-          <section key={actionName} aria-label={actionName}>
-            <h3>{actionName}</h3>
-            <p className="next">{state === 'Pending' ? 'Waiting for a worker' : state}</p>
+        .filter((delivery) => !byAction.has(actionOf(delivery)))
+        .map((delivery) => (
+          <section key={actionOf(delivery)} aria-label={visible(delivery.actionName)}>
+            <h3>{visible(delivery.actionName)}</h3>
+            <p className="next">{delivery.state === 'Pending' ? 'Waiting for a worker' : delivery.state}</p>
           </section>
         ))}
     </div>
   )
 }
+
+/** Actions may share a name; one that was deleted has only its name. */
+const actionOf = ({ actionId, actionName }: Pick<Attempt, 'actionId' | 'actionName'>): string =>
+  actionId ?? actionName
 
 interface NextProps {
   readonly endpointId: string

@@ -45,7 +45,8 @@ export function problemOf(error: unknown): ProblemWords {
   const problem = isCallError(error) ? error.data?.problem : undefined
   if (problem !== undefined) {
     return {
-      detail: plain(problem.detail),
+      // The API's words are about keys, and the page signs in with a session.
+      detail: status === 401 ? 'The session has ended. Sign in again.' : plain(problem.detail),
       code: problem.code,
       status,
       traceId: problem.traceId,
