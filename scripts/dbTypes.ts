@@ -20,8 +20,8 @@ export const TYPES: Readonly<Record<string, string>> = {
   uuid: 'string',
 }
 
-/** A check that a column has one of some words. */
-const WORDS = /^CHECK \(\(\w+ = ANY \(ARRAY\[('[\w-]+'::text(, )?)+\]\)\)\)$/
+/** A check that a column has one of some words, of all rows or of those that are written from now on. */
+const WORDS = /^CHECK \(\(\w+ = ANY \(ARRAY\[('[\w.-]+'::text(, )?)+\]\)\)\)( NOT VALID)?$/
 
 /** The words of columns by `<oid of the table>.<number of the column>`, where a check lists them. */
 export async function readWords(client: pg.Client): Promise<ReadonlyMap<string, readonly string[]>> {
@@ -31,7 +31,7 @@ export async function readWords(client: pg.Client): Promise<ReadonlyMap<string, 
   )
   return new Map(
     rows.flatMap(({ key, check }) =>
-      WORDS.test(check) ? [[key, [...check.matchAll(/'([\w-]+)'/g)].map(([, word = '']) => word)]] : [],
+      WORDS.test(check) ? [[key, [...check.matchAll(/'([\w.-]+)'/g)].map(([, word = '']) => word)]] : [],
     ),
   )
 }

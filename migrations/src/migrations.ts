@@ -23,6 +23,7 @@ import * as failedAttempts from './20261124T0300_failed_attempts.ts'
 import * as sealedCaptures from './20261124T0310_sealed_captures.ts'
 import * as shareLinks from './20261124T0320_share_links.ts'
 import * as restoredKeys from './20261129T0930_restored_keys.ts'
+import * as words from './20261130T0500_words.ts'
 import * as importedRequests from './20261130T0510_imported_requests.ts'
 
 /**
@@ -54,6 +55,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '20261124T0310_sealed_captures': sealedCaptures,
   '20261124T0320_share_links': shareLinks,
   '20261129T0930_restored_keys': restoredKeys,
+  '20261130T0500_words': words,
   '20261130T0510_imported_requests': importedRequests,
 }
 

@@ -274,9 +274,9 @@ describe('sends', () => {
     receiver.replies = [{ status: 500 }]
     await park(action())
     await historySays('HTTP 500')
-    // No build has this kind of channel, so an attempt fails halfway.
+    // What no key has sealed cannot be opened, so an attempt fails halfway.
     const channels = service.db.updateTable('alertChannels').where('workspaceId', '=', client.workspaceId)
-    await channels.set({ kind: 'pigeon' }).execute()
+    await channels.set({ secret: Buffer.alloc(64) }).execute()
     await eventually(
       'the mail that stands in for the channel',
       async () => {

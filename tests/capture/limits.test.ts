@@ -123,7 +123,7 @@ describe('over the capture rate', () => {
       status: 'single',
       subjectName: 'busy',
       count: 1,
-    }
+    } as const
     expect(await notified(1)).toEqual([rejected])
     expect(await burst(endpoint, 3)).toEqual([429, 429, 429])
     await clock.advance(3_600_000)

@@ -27,6 +27,11 @@ describe('the type of a row', () => {
   test.each([
     ['a column that is not null', 'select id from endpoints', of('id: string')],
     ['a column that may be null', 'select expires_at from endpoints', of('expiresAt: Date | null')],
+    [
+      'both parts of a union, of which one has a check',
+      "select * from (select kind from actions union all select 'x') one",
+      of('kind: string'),
+    ],
     ['a column with a check', 'select kind from api_keys', of("kind: 'key' | 'oauth'")],
     ['no columns', 'select from endpoints', 'Record<never, never>'],
     ['no rows', 'delete from endpoints where id = $1', 'never'],
@@ -55,18 +60,18 @@ describe('the type of a row', () => {
     ],
     [
       'one column of an outer join',
-      'select e.id, a.kind from endpoints e left join actions a on a.endpoint_id = e.id',
-      of('id: string', 'kind: string | null'),
+      'select e.id, a.condition from endpoints e left join actions a on a.endpoint_id = e.id',
+      of('id: string', 'condition: string | null'),
     ],
     [
       'the columns of an outer join, which are null together',
-      'select e.id, a.kind, length(a.name) as length, a.url from endpoints e left join actions a on a.endpoint_id = e.id',
-      `${of('id: string')} & (${of('kind: string', 'length: number', 'url: string | null')} | ${of('kind: null', 'length: null', 'url: null')})`,
+      'select e.id, a.condition, length(a.name) as length, a.url from endpoints e left join actions a on a.endpoint_id = e.id',
+      `${of('id: string')} & (${of('condition: string', 'length: number', 'url: string | null')} | ${of('condition: null', 'length: null', 'url: null')})`,
     ],
     [
       'an outer join inside of a query',
-      'select kind from (select a.kind from endpoints e left join actions a on a.endpoint_id = e.id) one',
-      of('kind: string | null'),
+      'select condition from (select a.condition from endpoints e left join actions a on a.endpoint_id = e.id) one',
+      of('condition: string | null'),
     ],
   ])('%s', async (_name, text, type) => {
     expect(await typeOf(text)).toBe(type)

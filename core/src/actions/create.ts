@@ -6,12 +6,13 @@ import { changeOf, recordChange } from '../audit/index.ts'
 import { policyText } from '../deliveries/index.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import { ALWAYS, readCondition } from '../engine/conditions/index.ts'
+import { storedWord } from '../engine/words/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { authColumns } from './auth.ts'
 import { warningsMember } from './check.ts'
 import { type ActionRow, findAction, lockActions, numberActions } from './queries.ts'
-import type { CreateInput } from './schema.ts'
+import { ACTION_KINDS, type CreateInput } from './schema.ts'
 import { schemeColumns, signingColumns } from './signing.ts'
 import { tlsColumns } from './tls.ts'
 import { actionView } from './view.ts'
@@ -49,7 +50,7 @@ export async function createAction(ctx: Context, endpoint: EndpointRow, input: C
     const id = await addAction(ctx, trx, others, {
       ...members,
       endpointId: endpoint.id,
-      kind,
+      kind: storedWord(ACTION_KINDS, kind),
       name: input.name ?? channelName ?? hostOf(input.url),
       condition: read !== undefined && 'condition' in read ? read.condition.text : ALWAYS.text,
     })

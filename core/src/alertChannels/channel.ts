@@ -4,8 +4,8 @@ import { everySubscription, type StoredSubscriptions, type Subscription } from '
 import type { Services } from '../api/services.ts'
 import { type AlertChannelsTable, columnsOf, run, statement, type Trx } from '../platform/db/index.ts'
 import type { SecretBox } from '../platform/secrets/index.ts'
-import { HEALTHS, type HealthState, healthAfter } from './health.ts'
-import { type ChannelKindName, channelKind, isChannelKind, type Reading } from './kinds/index.ts'
+import { type HealthState, healthAfter } from './health.ts'
+import { channelKind, type Reading } from './kinds/index.ts'
 import type { AlertChannel } from './schema.ts'
 import type { ChannelSettings } from './settings.ts'
 
@@ -13,27 +13,21 @@ import type { ChannelSettings } from './settings.ts'
 export type ChannelRow = Selectable<AlertChannelsTable>
 
 /** A channel in the domain: settings and subscriptions are parsed, the credential is decrypted. */
-export interface Channel
-  extends Omit<ChannelRow, 'kind' | 'settings' | 'secret' | 'events' | keyof HealthState>,
-    HealthState {
-  readonly kind: ChannelKindName
+export interface Channel extends Omit<ChannelRow, 'settings' | 'secret' | 'events'> {
   readonly settings: ChannelSettings
   /** Decrypted: never shown, logged or stored. */
   readonly secret: string | null
   readonly events: readonly Subscription[]
 }
 
-/** @throws Error when this build does not know the row's kind, or the secret key is another one */
+/** @throws Error when the secret key is another one */
 export function channelOf(row: ChannelRow, secrets: SecretBox): Channel {
-  if (!isChannelKind(row.kind)) throw new Error(`The channel ${row.id} has the unknown kind ${row.kind}.`)
   const events: StoredSubscriptions = JSON.parse(row.events)
   return {
     ...row,
-    kind: row.kind,
     settings: JSON.parse(row.settings),
     events: typeof events === 'string' ? everySubscription(events) : events,
     secret: row.secret === null ? null : secrets.open(row.secret, row.workspaceId),
-    health: HEALTHS.find((health) => health === row.health) ?? 'untested',
   }
 }
 

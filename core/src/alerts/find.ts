@@ -1,8 +1,7 @@
 import type { Selectable } from 'kysely'
 import type { AlertsTable, Db } from '../platform/db/index.ts'
 import { type DataKeyRef, keyOfRow, sealedMembers } from '../platform/secrets/index.ts'
-import { EVENTS, type EventKind, isEventKind, type Severity, type SubjectType } from './events.ts'
-import { severityOf } from './incidents.ts'
+import { EVENTS, type EventKind, type Severity, type SubjectType } from './events.ts'
 import type { Raised } from './raise.ts'
 
 /** One alert, in the form that channels and contacts get. */
@@ -58,16 +57,14 @@ export async function findAlert(
   return { alert: alertOf(current, row.workspaceName), attemptId: row.attemptId, sealing: keyOfRow(row) }
 }
 
-/** @throws Error when this build does not know the row's kind */
 function alertOf(row: Selectable<AlertsTable>, workspaceName: string): Alert {
   const { eventKind: kind } = row
-  if (!isEventKind(kind)) throw new Error(`The alert ${row.id} has the unknown kind ${kind}.`)
   return {
     ...wordsOf({ ...row, kind }),
     id: row.id,
     kind,
-    severity: severityOf(row.severity),
-    status: row.status === 'open' || row.status === 'closed' ? row.status : 'single',
+    severity: row.severity,
+    status: row.status,
     incidentId: row.incidentId,
     subject: { type: EVENTS[kind].subjectType, id: row.subjectId, name: row.subjectName },
     endpoint: row.endpointId === null ? null : { id: row.endpointId, name: row.endpointName ?? '' },

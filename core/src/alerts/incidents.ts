@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { storedWord } from '../engine/words/index.ts'
 import type { Trx } from '../platform/db/index.ts'
-import { CLOSED_BY, EVENTS, type OpeningKind, SEVERITIES, type Severity } from './events.ts'
+import { CLOSED_BY, EVENTS, type OpeningKind } from './events.ts'
 import { closeOpen, openOrCount } from './queries.ts'
 import { type Occasion, type RaiseServices, raiseAlert } from './raise.ts'
 
@@ -62,7 +61,7 @@ export async function closeIncidents(services: RaiseServices, trx: Trx, recovery
     await raiseAlert(services, trx, {
       workspaceId: incident.workspaceId,
       kind: CLOSED_BY[recovery.kind],
-      severity: severityOf(incident.severity),
+      severity: incident.severity,
       status: 'closed',
       subject: { id: incident.subjectId, name: incident.subjectName },
       endpoint:
@@ -85,9 +84,4 @@ export async function closeIncidentsSilently(
   subjectIds: readonly string[],
 ): Promise<void> {
   if (subjectIds.length > 0) await closeOpen(trx, [kind].flat(), subjectIds, services.clock.now())
-}
-
-/** A stored severity; {@link storedWord}. */
-export function severityOf(text: string): Severity {
-  return storedWord(SEVERITIES, text)
 }

@@ -13,7 +13,7 @@ export {
   storedSubscriptions,
 } from './events.ts'
 export { type Alert, findAlert, isMarkup, wordsOf } from './find.ts'
-export { closeIncidents, closeIncidentsSilently, openIncident, severityOf } from './incidents.ts'
+export { closeIncidents, closeIncidentsSilently, openIncident } from './incidents.ts'
 export {
   forgetIncidentReasons,
   forgetReasons,

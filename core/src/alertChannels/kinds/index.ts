@@ -27,8 +27,6 @@ export type ChannelKindName = keyof typeof CHANNEL_KINDS
 /** The names of all kinds, in the order of lists. */
 export const CHANNEL_KIND_NAMES = Object.keys(CHANNEL_KINDS) as [ChannelKindName, ...ChannelKindName[]]
 
-export const isChannelKind = (text: string): text is ChannelKindName => Object.hasOwn(CHANNEL_KINDS, text)
-
 /** The kind of a stored channel. The annotation widens the nine literal types to their common one. */
 export const channelKind = (name: ChannelKindName): ChannelKind => CHANNEL_KINDS[name]
 

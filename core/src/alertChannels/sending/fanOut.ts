@@ -3,14 +3,12 @@ import { z } from 'zod'
 import {
   ALERT_FAN_OUT,
   type EventKind,
-  isEventKind,
   lockWaitingAlert,
   lockWaitingOpening,
   markFannedOut,
   passes,
   pruneAlerts,
   type Severity,
-  severityOf,
   waitingSince,
 } from '../../alerts/index.ts'
 import type { Services } from '../../api/services.ts'
@@ -43,11 +41,10 @@ export async function fanOutAlert(services: Services, { alertId }: { alertId: st
 
 async function fanOut(services: Services, trx: Trx, alert: Selectable<AlertsTable>): Promise<void> {
   const { id, workspaceId, eventKind: kind, incidentId } = alert
-  if (!isEventKind(kind)) throw new Error(`The alert ${id} has the unknown kind ${kind}.`)
   const contacts = await listContacts(trx, workspaceId)
   const named = new Set(ContactIds.parse(JSON.parse(alert.contactIds)))
   const planned = recipientsOf({
-    alert: { kind, severity: severityOf(alert.severity) },
+    alert: { kind, severity: alert.severity },
     channels: await candidates(services, trx, workspaceId, alert.status === 'closed' ? incidentId : null),
     contacts: contacts.map(({ email }) => email),
     namedContacts: contacts.filter((contact) => named.has(contact.id)).map(({ email }) => email),
@@ -62,7 +59,7 @@ async function fanOut(services: Services, trx: Trx, alert: Selectable<AlertsTabl
       at: now,
       channelId: channel?.id ?? null,
       channelName: channel?.name ?? null,
-      channelKind: recipient === null ? (channel?.kind ?? '') : 'email',
+      channelKind: recipient === null && channel !== null ? channel.kind : 'email',
       recipient,
       outcome,
       detail,

@@ -1,4 +1,4 @@
-import { type Insertable, type Selectable, sql } from 'kysely'
+import { type Insertable, type NotNull, type Selectable, sql } from 'kysely'
 import type { z } from 'zod'
 import { pageById } from '../../api/cursors.ts'
 import type { Services } from '../../api/services.ts'
@@ -146,12 +146,13 @@ export async function listHistory(
     .where('d.workspaceId', '=', workspaceId)
     .where('d.outcome', 'is not', null)
     .$if(channelId !== undefined, (query) => query.where('d.channelId', '=', channelId ?? null))
-    .$if(eventKind !== undefined, (query) => query.where('a.eventKind', '=', eventKind ?? ''))
+    .where((of) => of.and(eventKind === undefined ? {} : { 'a.eventKind': eventKind }))
     .$if(outcome !== undefined, (query) => query.where('d.outcome', '=', outcome ?? null))
   const shown = matching
     .leftJoin('incidents as i', (join) => join.onRef('i.id', '=', 'a.incidentId').on('a.status', '=', 'open'))
     .selectAll('d')
     .select(['a.eventKind', 'a.severity', 'a.subjectType', 'a.subjectId', 'a.subjectName', 'a.requestId'])
     .select(sql<number>`coalesce(i.count, a.count)`.as('count'))
+    .$narrowType<{ outcome: NotNull }>()
   return await pageById(shown, 'd.id', page)
 }

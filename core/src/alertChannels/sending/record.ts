@@ -92,7 +92,7 @@ async function mailInstead(services: Services, trx: Trx, ended: readonly EndedSe
     const rows = group.flatMap(({ send: { alertId, channelId, channelName } }) =>
       contacts.map(({ email }) => ({
         ...{ alertId, workspaceId, at, channelId, channelName, recipient: email, nextAttemptAt: at },
-        channelKind: 'email',
+        channelKind: 'email' as const,
         emailFallback: true,
         attemptsMax: ATTEMPTS_MAX,
       })),

@@ -30,7 +30,7 @@ export interface StatementRows {
     readonly signingSecret: Buffer | null
     readonly previousSigningSecret: Buffer | null
     readonly previousSigningSecretUntil: Date | null
-    readonly signingScheme: string
+    readonly signingScheme: 'creel' | 'standard-webhooks'
     readonly authSettings: string | null
     readonly authSecrets: Buffer | null
     readonly tlsCertificates: string | null
@@ -102,9 +102,9 @@ export interface StatementRows {
     readonly at: Date
     readonly channelId: string | null
     readonly channelName: string | null
-    readonly channelKind: string
+    readonly channelKind: 'email' | 'slack' | 'discord' | 'teams' | 'googlechat' | 'telegram' | 'pagerduty' | 'opsgenie' | 'ntfy' | 'webhook'
     readonly recipient: string | null
-    readonly outcome: string | null
+    readonly outcome: 'delivered' | 'failed' | 'muted' | 'suppressed' | null
     readonly detail: string | null
     readonly statusCode: number | null
     readonly durationMs: number | null
@@ -326,7 +326,7 @@ export interface StatementRows {
     readonly signingSecret: Buffer | null
     readonly previousSigningSecret: Buffer | null
     readonly previousSigningSecretUntil: Date | null
-    readonly signingScheme: string
+    readonly signingScheme: 'creel' | 'standard-webhooks'
     readonly authSettings: string | null
     readonly authSecrets: Buffer | null
     readonly tlsCertificates: string | null
@@ -385,8 +385,8 @@ export interface StatementRows {
     readonly signingSecretSetAt: Date | null
     readonly handshakeToken: Buffer | null
     readonly signatureHeader: string | null
-    readonly signatureAlgorithm: string | null
-    readonly signatureEncoding: string | null
+    readonly signatureAlgorithm: 'sha1' | 'sha256' | 'sha512' | 'rsa-sha256' | 'rsa-sha512' | 'ed25519' | null
+    readonly signatureEncoding: 'hex' | 'base64' | 'base64url' | null
     readonly signaturePrefix: string | null
     readonly rejectUnverified: boolean
     readonly allowRehearsal: boolean
@@ -679,8 +679,8 @@ export interface StatementRows {
     readonly signingSecretSetAt: Date | null
     readonly handshakeToken: Buffer | null
     readonly signatureHeader: string | null
-    readonly signatureAlgorithm: string | null
-    readonly signatureEncoding: string | null
+    readonly signatureAlgorithm: 'sha1' | 'sha256' | 'sha512' | 'rsa-sha256' | 'rsa-sha512' | 'ed25519' | null
+    readonly signatureEncoding: 'hex' | 'base64' | 'base64url' | null
     readonly signaturePrefix: string | null
     readonly rejectUnverified: boolean
     readonly allowRehearsal: boolean
@@ -877,7 +877,7 @@ export interface StatementRows {
     readonly keyExpiresAt: null
   })
   'lock breaker': {
-    readonly breaker: string
+    readonly breaker: 'closed' | 'open' | 'probing'
     readonly failures: Date[]
     readonly openedAt: Date | null
     readonly nextProbeAt: Date | null
@@ -1161,7 +1161,7 @@ export interface StatementRows {
   }
   'read flows': {
     readonly id: string
-    readonly kind: string
+    readonly kind: 'forward' | 'notify'
     readonly actionName: string
     readonly url: string | null
     readonly appendPath: boolean
@@ -1169,7 +1169,7 @@ export interface StatementRows {
     readonly signingSecret: Buffer | null
     readonly previousSigningSecret: Buffer | null
     readonly previousSigningSecretUntil: Date | null
-    readonly signingScheme: string
+    readonly signingScheme: 'creel' | 'standard-webhooks'
     readonly authSettings: string | null
     readonly authSecrets: Buffer | null
     readonly tlsCertificates: string | null
@@ -1184,7 +1184,7 @@ export interface StatementRows {
     readonly hasRules: boolean
     readonly nextStartAt: Date | null
     readonly notBefore: Date | null
-    readonly breaker: string
+    readonly breaker: 'closed' | 'open' | 'probing'
     readonly nextProbeAt: Date | null
     readonly closedAt: Date | null
     readonly clockAt: Date

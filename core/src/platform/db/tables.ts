@@ -5,7 +5,7 @@ export interface ActionFlowsTable {
   actionId: string
   nextStartAt: Date | null
   notBefore: Date | null
-  breaker: Generated<string>
+  breaker: Generated<'closed' | 'open' | 'probing'>
   failures: Generated<Date[]>
   openedAt: Date | null
   nextProbeAt: Date | null
@@ -16,7 +16,7 @@ export interface ActionsTable {
   id: string
   workspaceId: string
   endpointId: string
-  kind: string
+  kind: 'forward' | 'notify'
   name: string
   position: number
   isActive: boolean
@@ -40,7 +40,7 @@ export interface ActionsTable {
   tlsCertificates: string | null
   tlsClientKey: Buffer | null
   tlsSetAt: Date | null
-  signingScheme: Generated<string>
+  signingScheme: Generated<'creel' | 'standard-webhooks'>
   pausedAt: Date | null
   drainPerSecond: number | null
   keepsKeyDigests: Generated<boolean>
@@ -50,7 +50,7 @@ export interface ActionsTable {
 export interface AlertChannelsTable {
   id: string
   workspaceId: string
-  kind: string
+  kind: 'slack' | 'discord' | 'teams' | 'googlechat' | 'telegram' | 'pagerduty' | 'opsgenie' | 'ntfy' | 'webhook'
   name: string
   enabled: boolean
   secret: Buffer | null
@@ -58,7 +58,7 @@ export interface AlertChannelsTable {
   settings: string
   events: string
   mutedUntil: Date | null
-  health: Generated<string>
+  health: Generated<'untested' | 'verified' | 'failing'>
   lastSuccessAt: Date | null
   lastFailureAt: Date | null
   lastError: string | null
@@ -73,9 +73,9 @@ export interface AlertDeliveriesTable {
   at: Date
   channelId: string | null
   channelName: string | null
-  channelKind: string
+  channelKind: 'email' | 'slack' | 'discord' | 'teams' | 'googlechat' | 'telegram' | 'pagerduty' | 'opsgenie' | 'ntfy' | 'webhook'
   recipient: string | null
-  outcome: string | null
+  outcome: 'delivered' | 'failed' | 'muted' | 'suppressed' | null
   detail: string | null
   statusCode: number | null
   durationMs: number | null
@@ -91,9 +91,9 @@ export interface AlertDeliveriesTable {
 export interface AlertsTable {
   id: string
   workspaceId: string
-  eventKind: string
-  severity: string
-  status: string
+  eventKind: 'delivery.parked' | 'delivery.failing' | 'delivery.held' | 'delivery.backlog' | 'breaker.opened' | 'watchdog.alarmed' | 'certificate.expiring' | 'answer.unavailable' | 'delivery.recovered' | 'delivery.working' | 'delivery.released' | 'delivery.drained' | 'breaker.closed' | 'watchdog.recovered' | 'certificate.renewed' | 'answer.available' | 'action.paused' | 'transformation.disabled' | 'capture.rejected' | 'redaction.failed' | 'reconcile.gap' | 'action.notify' | 'channel.test'
+  severity: 'info' | 'warning' | 'error' | 'critical'
+  status: 'open' | 'closed' | 'single'
   incidentId: string | null
   subjectType: string
   subjectId: string
@@ -298,8 +298,8 @@ export interface EndpointsTable {
   signingSecretSetAt: Date | null
   handshakeToken: Buffer | null
   signatureHeader: string | null
-  signatureAlgorithm: string | null
-  signatureEncoding: string | null
+  signatureAlgorithm: 'sha1' | 'sha256' | 'sha512' | 'rsa-sha256' | 'rsa-sha512' | 'ed25519' | null
+  signatureEncoding: 'hex' | 'base64' | 'base64url' | null
   signaturePrefix: string | null
   rejectUnverified: Generated<boolean>
   allowedSenders: Generated<string>
@@ -435,8 +435,8 @@ export interface ImportsTable {
 export interface IncidentsTable {
   id: string
   workspaceId: string
-  kind: string
-  severity: string
+  kind: 'delivery.parked' | 'delivery.failing' | 'delivery.held' | 'delivery.backlog' | 'breaker.opened' | 'watchdog.alarmed' | 'certificate.expiring' | 'answer.unavailable'
+  severity: 'info' | 'warning' | 'error' | 'critical'
   subjectType: string
   subjectId: string
   subjectName: string
@@ -750,7 +750,7 @@ export interface WatchdogsTable {
   match: string
   expectedIntervalSeconds: number
   graceSeconds: number
-  phase: string
+  phase: 'waiting' | 'watching' | 'alarmed'
   armedAt: Date
   baselineAt: Date
   settledRequestId: Generated<number>
