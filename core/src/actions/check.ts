@@ -18,7 +18,7 @@ import { retentionMs } from '../plans/index.ts'
 import { DAY_MS } from '../platform/time/index.ts'
 import { authIssues } from './auth.ts'
 import type { ActionRow } from './queries.ts'
-import { ACTION_KINDS, type UpdateInput } from './schema.ts'
+import { ACTION_KINDS, type ActionKind, type UpdateInput } from './schema.ts'
 import { signingIssues } from './signing.ts'
 import { tlsIssues } from './tls.ts'
 import { kindsOf } from './view.ts'
@@ -76,16 +76,15 @@ export async function checkActionChange(
   action: ActionRow,
   input: Members,
 ): Promise<InputIssue[]> {
-  const kind = ACTION_KINDS.find((known) => known === action.kind)
   const issues: InputIssue[] = []
   if (input.kind !== undefined && input.kind !== action.kind)
     issues.push(issue('kind', 'not_allowed', 'The kind of an action cannot change.'))
-  return [...issues, ...(await checkMembers(ctx, kind, input, action))]
+  return [...issues, ...(await checkMembers(ctx, action.kind, input, action))]
 }
 
 async function checkMembers(
   ctx: Context,
-  kind: string | undefined,
+  kind: ActionKind | undefined,
   input: Members,
   stored: ActionRow | undefined,
 ): Promise<InputIssue[]> {

@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely'
 import type { Accepted } from '../api/checks.ts'
 import type { Context } from '../api/context.ts'
 import type { InputIssue } from '../engine/issues.ts'
-import { secretProblem, signingSchemeOf } from '../engine/signing/index.ts'
+import { secretProblem } from '../engine/signing/index.ts'
 import type { ActionsTable } from '../platform/db/index.ts'
 import type { Sealing } from './declarations.ts'
 import type { CreateInput } from './schema.ts'
@@ -73,7 +73,7 @@ export function signingIssues(
   input: { readonly signing?: Accepted<SigningInput>; readonly signingSecret?: string | undefined },
   stored: Pick<Selectable<ActionsTable>, 'signingScheme' | 'signingSecret'> | undefined,
 ): InputIssue[] {
-  const before = signingSchemeOf(stored?.signingScheme ?? 'creel')
+  const before = stored?.signingScheme ?? 'creel'
   const scheme = input.signing?.scheme ?? before
   const { signingSecret: given } = input
   if (given === '') return []

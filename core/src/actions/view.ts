@@ -4,7 +4,6 @@ import { hasFeature } from '../api/planGates.ts'
 import { storedPolicy } from '../deliveries/index.ts'
 import { describeCondition, storedCondition } from '../engine/conditions/index.ts'
 import { shownJson } from '../engine/json/index.ts'
-import { signingSchemeOf } from '../engine/signing/index.ts'
 import type { Plan } from '../plans/index.ts'
 import { authView } from './auth.ts'
 import type { ActionRow } from './queries.ts'
@@ -28,7 +27,7 @@ export function actionView(row: ActionRow, channels: readonly ChannelState[]): z
     condition: shownJson(row.condition),
     conditionDescription: describeCondition(storedCondition(row.condition)),
     signing: {
-      scheme: signingSchemeOf(row.signingScheme),
+      scheme: row.signingScheme,
       signed: isSigned,
       setAt: isSigned ? row.signingSecretSetAt : null,
     },

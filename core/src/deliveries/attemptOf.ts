@@ -5,7 +5,6 @@ import {
   leavesBasePath,
   type Target,
 } from '../engine/message/index.ts'
-import { signingSchemeOf } from '../engine/signing/index.ts'
 import { storedWord } from '../engine/words/index.ts'
 import { planOf, retentionMs } from '../plans/index.ts'
 import type { TlsIdentity } from '../platform/outbound/index.ts'
@@ -149,7 +148,7 @@ export function forwardAction(secrets: SecretBox, row: ActionRow, now: Date): Fo
     appendPath: row.appendPath,
     appendQuery: row.appendQuery,
     signing: {
-      scheme: signingSchemeOf(row.signingScheme),
+      scheme: row.signingScheme,
       secrets: sealed.map((secret) => secrets.open(secret, row.workspaceId)),
     },
     auth: forwardAuth(secrets, row),

@@ -4,8 +4,6 @@ import type { CapturedRequest } from '../engine/message/index.ts'
 import {
   MANUAL_DEFAULTS,
   type ManualScheme,
-  SIGNATURE_ALGORITHMS,
-  SIGNATURE_ENCODINGS,
   type VerificationFacts,
   type VerificationSettings,
   verificationView,
@@ -52,14 +50,13 @@ function storedFacts(row: StoredVerification): VerificationFacts {
   }
 }
 
-/** The manual scheme of a row. Missing members, and values of another version, become the defaults. */
+/** The manual scheme of a row. Missing members become the defaults. */
 function manualOf(row: StoredVerification): ManualScheme | null {
   if (row.signatureHeader === null) return null
   return {
     header: row.signatureHeader,
-    algorithm:
-      SIGNATURE_ALGORITHMS.find((name) => name === row.signatureAlgorithm) ?? MANUAL_DEFAULTS.algorithm,
-    encoding: SIGNATURE_ENCODINGS.find((name) => name === row.signatureEncoding) ?? MANUAL_DEFAULTS.encoding,
+    algorithm: row.signatureAlgorithm ?? MANUAL_DEFAULTS.algorithm,
+    encoding: row.signatureEncoding ?? MANUAL_DEFAULTS.encoding,
     prefix: row.signaturePrefix ?? MANUAL_DEFAULTS.prefix,
   }
 }

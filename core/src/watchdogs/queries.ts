@@ -5,14 +5,13 @@ import { type Between, pageByTime, type TimePlace } from '../api/cursors.ts'
 import { notFound } from '../api/errors.ts'
 import type { Page } from '../api/pagination.ts'
 import { countOf, type Db, type Trx, type WatchdogsTable } from '../platform/db/index.ts'
-import { deadlines, type Outage, type Phase, type WatchdogClock } from './rules.ts'
+import { deadlines, type Outage, type WatchdogClock } from './rules.ts'
 
 /** Labels in the answer of the labels route. */
 const MAX_LABELS = 200
 
 /** A watchdog with its endpoint's name and the last match that captures noted for its criteria. */
-export interface WatchdogRow extends Omit<Selectable<WatchdogsTable>, 'phase'> {
-  readonly phase: Phase
+export interface WatchdogRow extends Selectable<WatchdogsTable> {
   readonly endpointName: string
   readonly criteriaMatchedAt: Date | null
   readonly criteriaRequestId: number | null
@@ -36,7 +35,6 @@ function selectRows(db: Db, now: Date) {
       'c.lastMatchedAt as criteriaMatchedAt',
       'c.lastMatchedRequestId as criteriaRequestId',
     ])
-    .$castTo<WatchdogRow>()
 }
 
 /** The watchdog; undefined if it is absent, another workspace's, or its endpoint is gone. */

@@ -6,7 +6,6 @@ import { type Ended, hasSucceeded, occasionOf } from '../attempt.ts'
 import type { DeliveryPolicy } from '../policy.ts'
 import { GONE } from '../states.ts'
 import { breakerAfter } from './breaker.ts'
-import { BREAKER_STATES } from './decide.ts'
 import { freeHeld, tellHeld } from './held.ts'
 import { flowSignal } from './wake.ts'
 
@@ -99,7 +98,7 @@ async function moveBreaker(
   const hasFailures = outcomes.some((outcome) => !outcome.hasSucceeded)
   const [row] = await run(trx, LOCK_BREAKER, [actionId, hasFailures])
   if (row === undefined) return
-  const before = { ...row, state: BREAKER_STATES.find((state) => state === row.breaker) ?? 'closed' }
+  const before = { ...row, state: row.breaker }
   const after = breakerAfter(before, outcomes, policy)
   await run(trx, WRITE_BREAKER, [
     actionId,

@@ -6,7 +6,7 @@ import { type ClaimServices, claimForwards } from '../claim.ts'
 import { claimNotifies } from '../claimNotifies.ts'
 import { type DueAttempt, isOff, offUntil } from '../dueAttempts.ts'
 import { type DeliveryPolicy, storedPolicy } from '../policy.ts'
-import { BREAKER_STATES, type Decision, decide, type Flow } from './decide.ts'
+import { type Decision, decide, type Flow } from './decide.ts'
 import {
   GIVE_BACK,
   type LaneRow,
@@ -247,7 +247,7 @@ export function flowOf(row: LaneRow): Flow & { readonly policy: DeliveryPolicy }
     drainPerSecond: row.drainPerSecond,
     nextStartAt: row.nextStartAt?.getTime() ?? null,
     notBefore: row.notBefore?.getTime() ?? null,
-    breaker: BREAKER_STATES.find((state) => state === row.breaker) ?? 'closed',
+    breaker: row.breaker,
     nextProbeAt: row.nextProbeAt?.getTime() ?? null,
     closedAt: row.closedAt?.getTime() ?? null,
     sending: row.sending,

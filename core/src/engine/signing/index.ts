@@ -1,5 +1,4 @@
 import { createHmac } from 'node:crypto'
-import { storedWord } from '../words/index.ts'
 
 const PREFIX = 'whsec_'
 const KEY_BYTES_MIN = 24
@@ -98,9 +97,4 @@ export function secretProblem(scheme: SigningScheme, secret: string): string | n
   return scheme === 'creel' || standardWebhooksKey(secret) !== null
     ? null
     : 'Standard Webhooks needs a secret like `whsec_` and the Base64 of 24 to 64 bytes.'
-}
-
-/** A stored scheme; {@link storedWord}. */
-export function signingSchemeOf(text: string): SigningScheme {
-  return storedWord(SIGNING_SCHEMES, text)
 }
