@@ -1,12 +1,7 @@
 import type { Selectable } from 'kysely'
-import type { KeyKind, KeyScope } from '../engine/words/index.ts'
 import { type ApiKeysTable, countOf, type Db, type Trx } from '../platform/db/index.ts'
 
-export interface KeyRow
-  extends Omit<Selectable<ApiKeysTable>, 'sha256' | 'scope' | 'kind' | 'tokenExpiresAt'> {
-  readonly scope: KeyScope
-  readonly kind: KeyKind
-}
+export type KeyRow = Omit<Selectable<ApiKeysTable>, 'sha256' | 'tokenExpiresAt'>
 
 const COLUMNS = [
   'id',
@@ -26,7 +21,7 @@ const COLUMNS = [
 ] as const
 
 const keysOf = (db: Db, workspaceId: string) =>
-  db.selectFrom('apiKeys').select(COLUMNS).where('workspaceId', '=', workspaceId).$castTo<KeyRow>()
+  db.selectFrom('apiKeys').select(COLUMNS).where('workspaceId', '=', workspaceId)
 
 /** Every key of the workspace, newest first, including revoked and expired ones. */
 export async function listKeys(db: Db, workspaceId: string): Promise<KeyRow[]> {
