@@ -18,12 +18,11 @@ import {
   type Refusal,
   UNSAFE_PATH,
 } from './attempt.ts'
-import { type ForwardAuth, storedAuth } from './auth.ts'
+import { type ForwardAuth, storedAuth, storedTls } from './auth.ts'
 import { type DueRow, type ForwardSettings, isOff } from './dueAttempts.ts'
 import { isLoop } from './forwardHeaders.ts'
 import { type DeliveryPolicy, NO_POLICY, storedPolicy } from './policy.ts'
 import { TRIGGERS } from './states.ts'
-import { storedTls } from './tls.ts'
 
 /**
  * End of the lease of an attempt that begins now.

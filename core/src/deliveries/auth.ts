@@ -31,13 +31,29 @@ export interface ForwardAuth {
 /** Text in place of a secret in records of attempts. One character a byte of its UTF-8, like all header values. */
 export const HIDDEN = Buffer.from('•••').toString('latin1')
 
-export function authText(settings: AuthSettings): string {
-  return JSON.stringify(settings)
-}
+export const authText = (settings: AuthSettings): string => JSON.stringify(settings)
 
 /** The settings of a column that {@link authText} wrote. */
 export function storedAuth(text: string): AuthSettings {
   return StoredAuth.parse(JSON.parse(text))
+}
+
+/** TLS settings as stored in the clear: everything but the key. */
+const StoredTls = z.object({
+  clientCertificate: z.string().nullable(),
+  certificateAuthority: z.string().nullable(),
+  /** The earliest expiry of a certificate that deliveries need. */
+  expiresAt: z.iso.datetime(),
+})
+
+/** TLS settings of a forward action without the key. */
+export type TlsSettings = z.output<typeof StoredTls>
+
+export const tlsText = (settings: TlsSettings): string => JSON.stringify(settings)
+
+/** The settings of a column that {@link tlsText} wrote. */
+export function storedTls(text: string): TlsSettings {
+  return StoredTls.parse(JSON.parse(text))
 }
 
 export function authFieldName({ settings }: ForwardAuth): string {

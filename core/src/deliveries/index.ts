@@ -1,6 +1,14 @@
 export { type Attempt, type AttemptResult, LEASE_SECONDS, TIMEOUT_SECONDS } from './attempt.ts'
 export { forwardAction, leaseFrom, refusalOf } from './attemptOf.ts'
-export { AUTH_KINDS, type AuthSettings, authText, storedAuth } from './auth.ts'
+export {
+  AUTH_KINDS,
+  type AuthSettings,
+  authText,
+  storedAuth,
+  storedTls,
+  type TlsSettings,
+  tlsText,
+} from './auth.ts'
 export { hasRecords, headersFromText, keepSentBodies, withSentBodies } from './details.ts'
 export { FORWARD_COLUMNS, type ForwardSettings } from './dueAttempts.ts'
 export { insertDeliveries, type NewDelivery } from './enqueue.ts'
@@ -48,6 +56,5 @@ export { sendAttempt } from './send.ts'
 export { START_DELIVERIES, type StartedDelivery, startedDelivery, startParameters } from './startStatement.ts'
 export { GONE, type Trigger } from './states.ts'
 export { addAttemptBytes, countAttempts, foldAttemptBytes } from './storageBytes.ts'
-export { storedTls, type TlsSettings, tlsText } from './tls.ts'
 export { attemptView, attemptWithRecord } from './view.ts'
 export { beatDeliveryWorker, registerDeliveryWorker, startPresence } from './workers.ts'
