@@ -10,6 +10,7 @@ import {
   type OutboundOptions,
   type OutboundRequest,
 } from '@creel/core/platform/outbound'
+import { eventually } from '../support/eventually.ts'
 
 const open: (() => unknown)[] = []
 afterEach(async () => {
@@ -19,10 +20,12 @@ afterEach(async () => {
 /** A receiver on a bare socket. The test writes the answer; the request is kept. */
 async function receiver(answer: (socket: net.Socket, received: string) => void, secure?: tls.TlsOptions) {
   const sockets = new Set<net.Socket>()
-  const seen = { bytes: '', connections: 0 }
+  const seen = { bytes: '', connections: 0, open: 0 }
   const serve = (socket: net.Socket) => {
     seen.connections++
+    seen.open++
     sockets.add(socket)
+    socket.on('close', () => seen.open--)
     socket.on('error', () => {})
     socket.on('data', (chunk) => {
       seen.bytes += chunk.toString('latin1')
@@ -57,6 +60,22 @@ const post = (url: string, more: Partial<OutboundRequest> = {}): OutboundRequest
 })
 
 const ok = (socket: net.Socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok')
+
+test('receivers that ask to keep their connections for long keep a thousand of them, and busy ones stay', async () => {
+  const { port, seen } = await receiver((socket) =>
+    socket.write('HTTP/1.1 200 OK\r\nKeep-Alive: timeout=9999\r\nContent-Length: 2\r\n\r\nok'),
+  )
+  const outbound = client({ resolve: async () => ['127.0.0.1'] })
+  const sendTo = async (host: string) =>
+    expect(await outbound.send(post(`http://${host}.invalid:${port}/`))).toMatchObject({ statusCode: 200 })
+  await sendTo('busy')
+  for (let n = 0; n < 1100; n += 50) {
+    await Promise.all(Array.from({ length: 50 }, (_, at) => sendTo(`host-${n + at}`)))
+    await sendTo('busy')
+  }
+  expect(seen.connections).toBe(1101)
+  await eventually('the end of the oldest connections', () => seen.open === 1024)
+}, 30_000)
 
 describe('the address that was checked is the one that is dialled', () => {
   test('the resolver is asked, and its answer is dialled', async () => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import net from 'node:net'
 import tls from 'node:tls'
-import type { Agent, buildConnector } from 'undici/index.js'
+import { type Agent, type buildConnector, Client, Pool } from 'undici/index.js'
 import { within } from '../time/index.ts'
 import { findPassage, hostOf, type SsrfGuard } from './ssrfGuard.ts'
 
@@ -43,6 +43,62 @@ export function createTlsAgents(newAgent: (tls: TlsIdentity) => Agent) {
     async close() {
       await Promise.all([...agents.values()].map((agent) => agent.destroy()))
     },
+  }
+}
+
+/**
+ * The most open connections of which some are kept for later sends. Receivers say how long a connection is kept, for up to
+ * ten minutes, and each host and port has connections of its own. So without this bound one workspace with many
+ * destinations would use up the descriptors of the process.
+ */
+const OPEN_WITH_IDLE_MAX = 1024
+
+/** Bounds the connections of all pools together that are open and unused. Those unused for longest are closed. */
+export function createKeptConnections() {
+  /** Open connections, ordered by the last send. */
+  const open = new Map<KeptClient, net.Socket>()
+
+  const closeUnused = () => {
+    for (const [client, socket] of open) {
+      if (open.size <= OPEN_WITH_IDLE_MAX) return
+      if (client.stats.size > 0) continue
+      open.delete(client)
+      socket.destroy()
+    }
+  }
+
+  /** A connection of a pool. */
+  class KeptClient extends Client {
+    constructor(origin: URL, connect: buildConnector.connector, options: object) {
+      super(origin, {
+        ...options,
+        connect: (target, callback) =>
+          connect(target, (...[error, socket]) => {
+            if (error !== null) return callback(error, null)
+            if (!socket.destroyed) open.set(this, socket)
+            socket.once('close', () => {
+              if (open.get(this) === socket) open.delete(this)
+            })
+            callback(null, socket)
+            closeUnused()
+          }),
+      })
+    }
+
+    override dispatch(...send: Parameters<Client['dispatch']>): boolean {
+      const socket = open.get(this)
+      if (socket !== undefined) {
+        open.delete(this)
+        open.set(this, socket)
+      }
+      return super.dispatch(...send)
+    }
+  }
+
+  return {
+    /** Makes the pool of an origin. Its connections dial by `connect`. */
+    poolOf: (connect: buildConnector.connector) => (origin: string | URL, options: object) =>
+      new Pool(origin, { ...options, factory: (at, ofPool) => new KeptClient(at, connect, ofPool) }),
   }
 }
 

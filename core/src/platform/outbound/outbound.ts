@@ -4,7 +4,7 @@ import type { InputIssue } from '../../engine/issues.ts'
 import type { WireHeader } from '../../engine/message/index.ts'
 import { slices } from '../turns/index.ts'
 import { checkDestinationUrl, type Destination, readDestination } from './destination.ts'
-import { createTlsAgents, guardedConnector, type TlsIdentity } from './dial.ts'
+import { createKeptConnections, createTlsAgents, guardedConnector, type TlsIdentity } from './dial.ts'
 import { exchange, type NoResponse, type Response } from './exchange.ts'
 import { type Resolve, systemResolve } from './resolve.ts'
 import { isAllowed, parseAllowList, type SsrfGuard } from './ssrfGuard.ts'
@@ -86,15 +86,12 @@ export function createOutbound(options: OutboundOptions): Outbound {
   const { connectTimeoutMs = 5000, resolve = systemResolve, certificateAuthorities } = options
   const trustsAnyCertificate = options.trustsAnyCertificate ?? false
   const guard: SsrfGuard = { ...options, allow: parseAllowList(options.allowDestinations), resolve }
+  const kept = createKeptConnections()
   const newAgent = (tls: TlsIdentity | null) =>
     new Agent({
-      connect: guardedConnector({
-        guard,
-        connectTimeoutMs,
-        certificateAuthorities,
-        trustsAnyCertificate,
-        tls,
-      }),
+      factory: kept.poolOf(
+        guardedConnector({ guard, connectTimeoutMs, certificateAuthorities, trustsAnyCertificate, tls }),
+      ),
       allowH2: false,
       pipelining: 1,
       maxHeaderSize: MAX_HEADER_BYTES,
