@@ -8,6 +8,7 @@ import { logged, loggedPath } from './callLog.ts'
 import { answerSession, consoleFiles } from './console/index.ts'
 import { DOCS, pageRoutes } from './docs/index.ts'
 import type { RequestHandler } from './http/exchange.ts'
+import { answerOfKept } from './http/longAnswer.ts'
 import { isOfApi } from './http/ownAnswers.ts'
 import { wireRoute } from './http/wireRoute.ts'
 import { mcpHandler } from './mcp/index.ts'
@@ -59,7 +60,7 @@ export interface AppOptions {
   /** Whether strangers get endpoints; false by default. */
   readonly isRelay?: boolean
   /** The console's files, as `scripts/console/pack.ts` packs them; without them only its API is here. */
-  readonly consolePack?: Uint8Array | undefined
+  readonly consolePack?: Uint8Array<ArrayBuffer> | undefined
   /** Takes captures. Without it, `/hook/…` does not exist. */
   readonly capture?: RequestHandler
   /** Serves the app on the network; without it the app answers `handle` only. */
@@ -77,11 +78,11 @@ const CAPTURE_PATH = '/hook/*'
 export function createApp(services: Services, options: AppOptions): AnyElysia {
   const { version, operations = { checks: {} }, servesMetrics = true, hasConsole = true } = options
   const hasOAuth = hasConsole && (options.hasOAuth ?? true)
-  let description: string | undefined
+  let description: Uint8Array<ArrayBuffer> | undefined
   const describe = () => {
     // Built on first use, because most starts never need it.
-    description ??= JSON.stringify(openApi(services.urls.baseUrl, version))
-    return json(description)
+    description ??= new TextEncoder().encode(JSON.stringify(openApi(services.urls.baseUrl, version)))
+    return answerOfKept(description, { headers: DESCRIPTION_HEADERS })
   }
   const handleTrpc = trpc(services, { hasConsole })
   const handleMcp = mcpHandler(services, {
@@ -152,9 +153,7 @@ function isAt(route: string, path: string): boolean {
   return known.length === parts.length && known.every((part, at) => part[0] === ':' || part === parts[at])
 }
 
-function json(body: string): Response {
-  return new Response(body, { headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache' } })
-}
+const DESCRIPTION_HEADERS = { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache' }
 
 function plain(status: 404 | 500, text: string): Response {
   const headers = new Headers({ 'Content-Type': 'text/plain; charset=utf-8' })

@@ -38,7 +38,7 @@ export interface PackedFile {
 }
 
 export interface ConsolePack {
-  readonly pack: Uint8Array
+  readonly pack: Uint8Array<ArrayBuffer>
   readonly files: readonly PackedFile[]
   /** Files needed before the first screen: the scripts and styles that the page itself names. */
   readonly firstScreen: readonly PackedFile[]

@@ -8,7 +8,7 @@ const PAGE = '<!doctype html><title>Creel</title>'
 const SCRIPT = 'console.log("the console")'.repeat(20)
 
 /** A pack of three small files, in the format of `scripts/console/pack.ts`. */
-function smallPack(): Uint8Array {
+function smallPack(): Uint8Array<ArrayBuffer> {
   const parts: Uint8Array[] = []
   let offset = 0
   const put = (bytes: Uint8Array) => {
@@ -106,6 +106,13 @@ describe('the files of the console', () => {
     expect(headers.get('referrer-policy')).toBe('no-referrer')
     expect(headers.get('cross-origin-opener-policy')).toBe('same-origin')
   })
+})
+
+test('a field with 100 KB of commas is not read to its end', async () => {
+  const commas = ','.repeat(100_000)
+  const plain = await get('/console/', { 'Accept-Encoding': `identity${commas}br` })
+  expect([plain.status, plain.headers.get('content-encoding')]).toEqual([200, null])
+  expect((await get('/console/', { 'If-None-Match': `${commas}"index.html"` })).status).toBe(200)
 })
 
 test('where the console is off there is nothing of it, and no cookie counts', async () => {

@@ -1,10 +1,12 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { startService } from '../support/service.ts'
+import { startService, type TestService } from '../support/service.ts'
 
+let service: TestService
 let baseUrl: string
 
 beforeAll(async () => {
-  baseUrl = (await startService()).baseUrl
+  service = await startService()
+  baseUrl = service.baseUrl
 })
 
 describe('/docs', () => {
@@ -38,3 +40,20 @@ describe('/openapi/v1.json', () => {
     expect(await answer.json()).toMatchObject({ openapi: '3.1.0', servers: [{ url: baseUrl }] })
   })
 })
+
+// Anyone may ask for them, as often as they like: copying a megabyte costs several times what sending it does.
+test.each(['/openapi/v1.json', '/docs/swagger-ui-bundle.js', '/docs/swagger-ui.css'])(
+  'every answer with %s sends the same bytes from the same memory',
+  async (path) => {
+    const begun = async () => {
+      const answer = await service.running.handle(new Request(`http://localhost${path}`))
+      const reader = answer.body?.getReader()
+      const { value } = (await reader?.read()) ?? {}
+      await reader?.cancel()
+      return value
+    }
+    const [one, other] = [await begun(), await begun()]
+    expect(one?.length).toBe(64 * 1024)
+    expect(one?.buffer).toBe(other?.buffer)
+  },
+)

@@ -56,7 +56,7 @@ export interface TestServiceOptions {
   /** Whether agents can sign in by OAuth; true by default. */
   readonly hasOAuth?: boolean
   /** The console's files; none by default. */
-  readonly consolePack?: Uint8Array
+  readonly consolePack?: Uint8Array<ArrayBuffer>
 }
 
 /** The service, run in the test's process behind real HTTP. Stopped when the test file ends, or by `stop`. */

@@ -86,7 +86,7 @@ export interface ServiceOptions {
   /** Whether this is a relay: strangers get endpoints, and nothing is sent to other servers. False by default. */
   readonly isRelay?: boolean
   /** The console's files, packed; without them only its API is served. */
-  readonly consolePack?: Uint8Array | undefined
+  readonly consolePack?: Uint8Array<ArrayBuffer> | undefined
   /** Whether the path of captures is compiled before the port opens; false by default. */
   readonly warmsUp?: boolean
   /** The gateway processes of the program; this one alone by default. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { FetchHandler } from '../fetchHandler.ts'
+import { answerOfKept } from '../http/longAnswer.ts'
 
 const Place = z.tuple([z.int().min(0), z.int().min(0)])
 
@@ -57,13 +58,15 @@ const CONSOLE_PATH = '/console/'
  *   JSON; every body
  * @throws ZodError, RangeError when it is no pack
  */
-export function consoleFiles(pack: Uint8Array | undefined): Readonly<Record<string, FetchHandler>> {
+export function consoleFiles(
+  pack: Uint8Array<ArrayBuffer> | undefined,
+): Readonly<Record<string, FetchHandler>> {
   if (pack === undefined) return {}
   const serve = fileServer(pack)
   return { '/': async () => toConsole(), [CONSOLE_PATH]: serve, [`${CONSOLE_PATH}*`]: serve }
 }
 
-function fileServer(pack: Uint8Array): FetchHandler {
+function fileServer(pack: Uint8Array<ArrayBuffer>): FetchHandler {
   const indexLength = new DataView(pack.buffer, pack.byteOffset, pack.byteLength).getUint32(0)
   const start = 4 + indexLength
   const index: unknown = JSON.parse(new TextDecoder().decode(pack.subarray(4, start)))
@@ -94,7 +97,7 @@ function fileServer(pack: Uint8Array): FetchHandler {
     if (isKnown(request, etag)) return new Response(null, { status: 304, headers })
     if (encoding !== 'identity') headers['Content-Encoding'] = encoding
     const [from, length] = file.bodies[encoding]
-    return new Response(Uint8Array.from(pack.subarray(start + from, start + from + length)), { headers })
+    return answerOfKept(pack.subarray(start + from, start + from + length), { headers })
   }
 }
 
@@ -104,10 +107,18 @@ function toConsole(): Response {
 
 const NOT_FOUND_HEADERS = { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' }
 
+/** Browsers send far less. Reading 150 KB of commas takes several times as long as receiving them. */
+const LIST_LENGTH_MAX = 2048
+
+/** The parts of a field that is a list. */
+function listOf(request: Request, name: string): string[] {
+  return (request.headers.get(name) ?? '').slice(0, LIST_LENGTH_MAX).split(',')
+}
+
 /** The smallest encoding that the client accepts. */
 function encodingFor(request: Request, { isPacked }: PackedFile): Encoding {
   if (isPacked) return 'identity'
-  const accepted = (request.headers.get('accept-encoding') ?? '').split(',').flatMap((part) => {
+  const accepted = listOf(request, 'accept-encoding').flatMap((part) => {
     const [name = '', ...parameters] = part.split(';').map((word) => word.trim().toLowerCase())
     return parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter)) ? [] : [name]
   })
@@ -116,6 +127,5 @@ function encodingFor(request: Request, { isPacked }: PackedFile): Encoding {
 }
 
 function isKnown(request: Request, etag: string): boolean {
-  const tags = request.headers.get('if-none-match')?.split(',') ?? []
-  return tags.some((tag) => tag.trim().replace(/^W\//, '') === etag)
+  return listOf(request, 'if-none-match').some((tag) => tag.trim().replace(/^W\//, '') === etag)
 }

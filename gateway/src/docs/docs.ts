@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import icon from 'swagger-ui-dist/favicon-32x32.png' with { type: 'file' }
 import styles from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
 import script from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
+import { answerOfKept } from '../http/longAnswer.ts'
 
 const DOCS_PATH = '/docs'
 
@@ -41,30 +42,48 @@ const PAGE = `<!doctype html>
 const CONTENT_SECURITY_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-/** In a bundle the path of an asset is relative to the bundle; elsewhere it is absolute. */
-function asset(path: string): Blob {
-  return Bun.file(resolve(import.meta.dir, path))
+/**
+ * The bytes of a file, which are kept once they were read. In a bundle the path of an asset is relative to the bundle;
+ * elsewhere it is absolute.
+ */
+function asset(path: string): Asset['body'] {
+  let read: Promise<Uint8Array<ArrayBuffer>> | undefined
+  return () => {
+    read ??= Bun.file(resolve(import.meta.dir, path))
+      .bytes()
+      .catch((error: unknown) => {
+        // The next call reads it again.
+        read = undefined
+        throw error
+      })
+    return read
+  }
+}
+
+function text(body: string): Asset['body'] {
+  const bytes = new TextEncoder().encode(body)
+  return () => bytes
 }
 
 interface Asset {
-  readonly body: () => string | Blob
+  readonly body: () => Uint8Array<ArrayBuffer> | Promise<Uint8Array<ArrayBuffer>>
   readonly type: string
 }
 
 const ASSETS: Readonly<Record<string, Asset>> = {
-  '': { body: () => PAGE, type: 'text/html; charset=utf-8' },
-  '/start.js': { body: () => START, type: 'text/javascript; charset=utf-8' },
-  '/swagger-ui-bundle.js': { body: () => asset(script), type: 'text/javascript; charset=utf-8' },
-  '/swagger-ui.css': { body: () => asset(styles), type: 'text/css; charset=utf-8' },
-  '/icon.png': { body: () => asset(icon), type: 'image/png' },
+  '': { body: text(PAGE), type: 'text/html; charset=utf-8' },
+  '/start.js': { body: text(START), type: 'text/javascript; charset=utf-8' },
+  '/swagger-ui-bundle.js': { body: asset(script), type: 'text/javascript; charset=utf-8' },
+  '/swagger-ui.css': { body: asset(styles), type: 'text/css; charset=utf-8' },
+  '/icon.png': { body: asset(icon), type: 'image/png' },
 }
 
 /** The API's description, to be read and tried out: Swagger UI from our own origin (no CDN, no telemetry). */
-export const DOCS: Readonly<Record<string, () => Response>> = Object.fromEntries(
+export const DOCS: Readonly<Record<string, () => Promise<Response>>> = Object.fromEntries(
   Object.entries(ASSETS).map(([name, { body, type }]) => [
     DOCS_PATH + name,
-    () =>
-      new Response(body(), {
+    async () =>
+      answerOfKept(await body(), {
         headers: {
           'Content-Type': type,
           'Content-Security-Policy': CONTENT_SECURITY_POLICY,

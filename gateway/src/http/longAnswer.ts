@@ -49,6 +49,21 @@ export function heldBytesOf(answer: Response): number {
   return lengths.get(answer) ?? 0
 }
 
+/** Kept bytes are sent in pieces of this length. */
+const KEPT_PIECE_BYTES = 64 * 1024
+
+/**
+ * An answer with bytes that are kept and never change, such as a file: they are sent from where they are. A `Response` of
+ * the bytes would copy them all for each answer, and its memory costs several times what sending does.
+ */
+export function answerOfKept(bytes: Uint8Array<ArrayBuffer>, init: ResponseInit): Response {
+  return new Response(streamOf(keptPieces(bytes)), init)
+}
+
+function* keptPieces(bytes: Uint8Array<ArrayBuffer>): Generator<Uint8Array<ArrayBuffer>, void> {
+  for (let at = 0; at < bytes.length; at += KEPT_PIECE_BYTES) yield bytes.subarray(at, at + KEPT_PIECE_BYTES)
+}
+
 /** A stream whose pieces are made only after those before were read. */
 export function streamOf(
   pieces: Iterator<Uint8Array<ArrayBuffer>> | AsyncIterator<Uint8Array<ArrayBuffer>>,
