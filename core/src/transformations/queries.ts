@@ -122,6 +122,16 @@ export function listVersions(db: Db, ruleId: string): Promise<VersionRow[]> {
     .execute()
 }
 
+/** Characters of the documents of all versions of a rule. */
+export async function versionsLength(db: Db, ruleId: string): Promise<number> {
+  const { length } = await db
+    .selectFrom('transformationRuleVersions')
+    .select(sql<number>`coalesce(sum(length(rule)), 0)::int`.as('length'))
+    .where('ruleId', '=', ruleId)
+    .executeTakeFirstOrThrow()
+  return length
+}
+
 /** One version of a rule by its number; undefined when there is none. */
 export function findVersion(db: Db, ruleId: string, version: number): Promise<VersionRow | undefined> {
   return db

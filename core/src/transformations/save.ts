@@ -5,7 +5,7 @@ import { requireFeature, requireRoom } from '../api/planGates.ts'
 import { recordChange } from '../audit/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import { sameDocument } from '../engine/json/index.ts'
-import { decodeRule, type Rule, storedRule } from '../engine/rules/index.ts'
+import { DOCUMENT_LIMITS, decodeRule, type Rule, storedRule } from '../engine/rules/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import type { FoundSet } from './find.ts'
 import { ruleChange } from './outcomes.ts'
@@ -23,6 +23,7 @@ import {
   type RuleRow,
   updateRule,
   type VersionRow,
+  versionsLength,
 } from './queries.ts'
 
 /** Place of a document in a body: the whole body, or a member of it. */
@@ -177,7 +178,14 @@ async function switchRule(trx: Trx, row: RuleRow, enabled: boolean, now: Date): 
   })
 }
 
-/** Adds the next version. The caller locks the rule. */
+/** The documents of all versions of a rule, in characters: one answer lists them all, and none is ever dropped. */
+const VERSIONS_LENGTH_MAX = 4 * 1024 * 1024
+
+/**
+ * Adds the next version. The caller locks the rule.
+ *
+ * @throws DomainError `limit_reached` when the versions are too long together
+ */
 async function addVersion(
   trx: Trx,
   row: RuleRow,
@@ -185,6 +193,14 @@ async function addVersion(
   { now, restoredFrom }: { readonly now: Date; readonly restoredFrom: number | null },
 ): Promise<void> {
   const version = row.version + 1
+  if (version * DOCUMENT_LIMITS.bytes > VERSIONS_LENGTH_MAX) {
+    const length = await versionsLength(trx, row.id)
+    if (length + rule.text.length > VERSIONS_LENGTH_MAX)
+      throw new DomainError(
+        'limit_reached',
+        'The versions of a rule have room for 4 MiB. To start anew, delete the rule and add it again.',
+      )
+  }
   await insertVersion(trx, { ruleId: row.id, version, rule: rule.text, createdAt: now, restoredFrom })
   const document = { version, rule: rule.text, name: rule.name }
   await updateRule(trx, row.id, { ...document, holdsDeliveries: false, updatedAt: now })

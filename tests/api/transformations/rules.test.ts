@@ -295,6 +295,28 @@ describe('changing a rule', () => {
     expect((await service.alice.get(path)).body).toMatchObject({ version: 13, rule: items[0]?.rule })
   })
 
+  test('all versions of a rule have room for 4 MiB, since one answer lists them', async () => {
+    const { endpoint } = await endpointWithDestination()
+    const steps = Array.from({ length: 8 }, (_, n) => ({
+      op: 'template',
+      path: `body.n${n}`,
+      template: 't'.repeat(4000),
+    }))
+    const { id } = await addRule(endpoint, documentOf(steps))
+    const path = endpoint.at(`/transformations/${id}`)
+    const statuses: number[] = []
+    while (statuses.at(-1) !== 409 && statuses.length < 150)
+      statuses.push((await service.alice.post(`${path}/versions/1/restore`)).status)
+    expect([statuses.at(-1), statuses.length]).toEqual([409, 129])
+    const refused = await service.alice.put(path, { rule: documentOf(steps.slice(1)) })
+    expect([refused.status, ...problemOf(refused)]).toEqual([409, 'limit_reached'])
+    // What adds no version still works.
+    expect((await service.alice.put(path, { enabled: false })).status).toBe(200)
+    const listed = await service.alice.get(`${path}/versions`)
+    expect(listed.text.length).toBeLessThan(4.5 * 1024 * 1024)
+    expect((await service.alice.delete(path)).status).toBe(204)
+  })
+
   test('neither member is 400; one of the wrong type is not called missing', async () => {
     const { endpoint } = await endpointWithDestination()
     const { id } = await addRule(endpoint)

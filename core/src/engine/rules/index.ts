@@ -1,5 +1,6 @@
 export { decodeRule, decodeStoreRule, storedRule } from './language/decode.ts'
 export { ruleJsonSchema, STEP_OPS } from './language/document.ts'
 export { FAULT_CODES, type FaultCode } from './language/fault.ts'
+export { DOCUMENT_LIMITS } from './language/limits.ts'
 export { type CompiledStep, opsTakingOut, type Rule } from './language/rule.ts'
 export type { StoreTarget } from './language/targets.ts'
