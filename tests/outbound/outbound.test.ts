@@ -77,6 +77,23 @@ test('receivers that ask to keep their connections for long keep a thousand of t
   await eventually('the end of the oldest connections', () => seen.open === 1024)
 }, 30_000)
 
+test.each(['\r\n', 'HTTP/1.1 100 Continue\r\n\r\n'])(
+  'a kept connection that sends %j without end is closed',
+  async (junk) => {
+    const flood = Buffer.alloc(1024 * 1024, junk)
+    const { port, seen } = await receiver((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nKeep-Alive: timeout=9999\r\nContent-Length: 2\r\n\r\nok')
+      // Less than is read for an answer, and more than the system keeps on the way.
+      for (let n = 0; n < 24; n++) setTimeout(() => socket.write(flood), 50)
+    })
+    const outbound = client()
+    expect(await outbound.send(post(`http://127.0.0.1:${port}/`))).toMatchObject({ statusCode: 200 })
+    await eventually('the end of the connection', () => seen.open === 0, { seconds: 20 })
+    expect(await outbound.send(post(`http://127.0.0.1:${port}/`))).toMatchObject({ statusCode: 200 })
+  },
+  30_000,
+)
+
 describe('the address that was checked is the one that is dialled', () => {
   test('the resolver is asked, and its answer is dialled', async () => {
     const { port, seen } = await receiver(ok)

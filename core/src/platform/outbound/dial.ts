@@ -75,6 +75,7 @@ export function createKeptConnections() {
         connect: (target, callback) =>
           connect(target, (...[error, socket]) => {
             if (error !== null) return callback(error, null)
+            boundReading(socket, () => this.stats.size === 0)
             if (!socket.destroyed) open.set(this, socket)
             socket.once('close', () => {
               if (open.get(this) === socket) open.delete(this)
@@ -112,6 +113,9 @@ function keyOf({ clientCertificate, clientKey, certificateAuthority }: TlsIdenti
  * byte each. Only framing without end is longer, such as interim responses or an extension of a chunk.
  */
 const READ_BYTES_MAX = 32 * 1024 * 1024
+
+/** The same where nothing was asked. A parser skips blank lines and interim responses there, and the next send dials anew. */
+const UNASKED_BYTES_MAX = 64 * 1024
 
 /** Reason for a failed connection. */
 export type DialOutcome = 'dns' | 'connect' | 'tls' | 'blocked_address' | 'loop'
@@ -235,7 +239,6 @@ function connectTo(
     socket.once(target.secure ? 'secureConnect' : 'connect', () => {
       clearTimeout(timer)
       socket.removeAllListeners('close')
-      boundReading(socket)
       // undici adds its own listeners as soon as it has the socket.
       queueMicrotask(() => queueMicrotask(() => socket.off('error', onError)))
       resolve(socket)
@@ -243,15 +246,21 @@ function connectTo(
   })
 }
 
-/** Breaks the connection off once it has read {@link READ_BYTES_MAX} since it last wrote. */
-function boundReading(socket: net.Socket): void {
+/**
+ * Breaks the connection off once it has read {@link READ_BYTES_MAX} since it last wrote, or {@link UNASKED_BYTES_MAX} if no
+ * request waits for an answer.
+ */
+function boundReading(socket: net.Socket, isUnused: () => boolean): void {
   let written = socket.bytesWritten
   let readThen = socket.bytesRead
   socket.on('readable', () => {
     if (socket.bytesWritten !== written) {
       written = socket.bytesWritten
       readThen = socket.bytesRead
-    } else if (socket.bytesRead - readThen > READ_BYTES_MAX) socket.destroy()
+      return
+    }
+    const read = socket.bytesRead - readThen
+    if (read > UNASKED_BYTES_MAX && (read > READ_BYTES_MAX || isUnused())) socket.destroy()
   })
 }
 
