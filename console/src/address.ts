@@ -1,7 +1,7 @@
 import { useCallback } from 'react'
 import { useSearchParams } from 'wouter'
 
-export const TABS = ['body', 'headers', 'query', 'deliveries'] as const
+const TABS = ['body', 'headers', 'query', 'deliveries'] as const
 
 export type Tab = (typeof TABS)[number]
 

@@ -29,7 +29,7 @@ export type RegisteredService = z.infer<typeof Entry>
  *
  * @returns undefined when the environment has no home folder, as for most system services
  */
-export function registryFolder({ XDG_STATE_HOME, HOME }: Environment): string | undefined {
+function registryFolder({ XDG_STATE_HOME, HOME }: Environment): string | undefined {
   if (XDG_STATE_HOME) return join(XDG_STATE_HOME, 'creel', 'services')
   return HOME ? join(HOME, '.local', 'state', 'creel', 'services') : undefined
 }

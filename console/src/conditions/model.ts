@@ -96,7 +96,7 @@ function textOf(op: Op, value: unknown): string {
     : JSON.stringify(value === undefined ? '' : value)
 }
 
-export function documentOf(draft: Draft): Record<string, unknown> {
+function documentOf(draft: Draft): Record<string, unknown> {
   if (draft.kind === 'leaf') {
     const { ignoreCase, op, path, value } = draft
     return { path, op, value: typedValue(op, value), ...(ignoreCase ? { ignoreCase } : {}) }

@@ -21,7 +21,7 @@ const STATE_WORDS: Readonly<Record<ReplayRun['state'], string>> = {
 }
 
 /** One replay: its progress, its commands while it runs, and what differs. */
-export function ReplayItem({ endpointId, run }: { endpointId: string; run: ReplayRun }) {
+function ReplayItem({ endpointId, run }: { endpointId: string; run: ReplayRun }) {
   const [isOpen, setOpen] = useState(false)
   const { counts, state } = run
   const over = counts.done + counts.errored

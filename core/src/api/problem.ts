@@ -7,7 +7,7 @@ import { DomainError, ERRORS, type ErrorCode, MAX_PROBLEM_ITEMS, validationFaile
 import { issuesOf } from './issues.ts'
 
 /** One item of a problem's `errors`. */
-export const ProblemItem = z
+const ProblemItem = z
   .object({
     pointer: z
       .string()

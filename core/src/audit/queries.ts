@@ -46,7 +46,7 @@ export async function listEntries(
 const BATCH_ROWS = 1000
 
 /** Deletes entries from before a moment, in batches. Entries cannot be deleted in any other way. */
-export async function sweepEntries(db: Db, before: Date, signal: AbortSignal): Promise<void> {
+async function sweepEntries(db: Db, before: Date, signal: AbortSignal): Promise<void> {
   for (;;) {
     const deleted = await db.transaction().execute(async (trx) => {
       await sql`select set_config('creel.audit_sweep', 'on', true)`.execute(trx)

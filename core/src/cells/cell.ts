@@ -30,7 +30,7 @@ export type Cell = Readonly<z.output<typeof FileCell>>
 export type CellPlace = Pick<Cell, 'name' | 'number'>
 
 /** The file that `CREEL_CELLS_FILE` names. */
-export const CellsFile = z
+const CellsFile = z
   .strictObject({ cells: z.array(FileCell).min(1).max(CELLS_MAX) })
   .superRefine(({ cells }, context) => {
     for (const member of ['name', 'number', 'databaseUrl'] as const) {

@@ -29,7 +29,7 @@ export interface ForwardAuth {
 }
 
 /** Text in place of a secret in records of attempts. One character a byte of its UTF-8, like all header values. */
-export const HIDDEN = Buffer.from('•••').toString('latin1')
+const HIDDEN = Buffer.from('•••').toString('latin1')
 
 export const authText = (settings: AuthSettings): string => JSON.stringify(settings)
 
@@ -56,7 +56,7 @@ export function storedTls(text: string): TlsSettings {
   return StoredTls.parse(JSON.parse(text))
 }
 
-export function authFieldName({ settings }: ForwardAuth): string {
+function authFieldName({ settings }: ForwardAuth): string {
   return settings.kind === 'header' ? settings.name : 'Authorization'
 }
 

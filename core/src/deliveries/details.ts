@@ -19,7 +19,7 @@ export function recorded(body: Uint8Array): Buffer {
 }
 
 /** Writes header fields as the text that a record holds. */
-export function headersToText(headers: readonly WireHeader[]): string {
+function headersToText(headers: readonly WireHeader[]): string {
   return JSON.stringify(headers)
 }
 

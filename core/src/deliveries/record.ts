@@ -32,7 +32,7 @@ export interface AttemptOutcome {
  *
  * @param installation seconds between attempts, for actions without their own delays
  */
-export function outcomeOf(
+function outcomeOf(
   { attempt, result }: Ended,
   installation: readonly number[],
   random?: number,

@@ -76,7 +76,7 @@ export interface Waiting {
   readonly dueAt: Date | null
 }
 
-export const WAITING_MAX = 100_000
+const WAITING_MAX = 100_000
 
 /** SQL that reads {@link Waiting} from rows with a `due_at`. */
 export const waitingOf = (rows: string): string =>

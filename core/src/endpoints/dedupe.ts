@@ -6,7 +6,7 @@ import { DEDUPE_MODES } from '../engine/words/index.ts'
 import { type Limits, retentionMs } from '../plans/index.ts'
 
 /** Bounds of the window in which an event counts as the same, in seconds; part of the API. */
-export const DEDUPE_WINDOW_SECONDS = { min: 1, max: 2_592_000 } as const
+const DEDUPE_WINDOW_SECONDS = { min: 1, max: 2_592_000 } as const
 
 /** The `by` that means the event id of the sender. */
 const BY_EVENT = 'event'

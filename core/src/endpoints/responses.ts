@@ -18,7 +18,7 @@ export const ANSWER_LIMITS = {
 } as const
 
 /** How an answer may break off, for tests of senders. */
-export const ANSWER_CLOSES = ['reset', 'mid-body'] as const
+const ANSWER_CLOSES = ['reset', 'mid-body'] as const
 
 const answer = {
   status: z.number().default(200).meta({ description: '200-299 or 400-599' }),

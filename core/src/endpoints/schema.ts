@@ -10,7 +10,7 @@ import { ANSWER_LIMITS, AnswerFrom, ScriptedResponse } from './responses.ts'
 import { DropHeaders, ORIGINAL_HOURS, StoreRules, StoreRulesInput } from './storing.ts'
 
 /** The bounds of an endpoint's members; part of the API. */
-export const TTL_SECONDS = { min: 60, max: 86_400 } as const
+const TTL_SECONDS = { min: 60, max: 86_400 } as const
 
 /** The response members of an endpoint that was created without them. */
 export const DEFAULT_RESPONSE = {

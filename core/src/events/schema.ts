@@ -59,7 +59,7 @@ export const EventType = withExample(
 )
 
 /** Data of an event. Values of `fields` are scalars; those called like credentials are masked. */
-export const EventData = z.object({
+const EventData = z.object({
   requestId: z.int(),
   endpoint: z.string().meta({ format: 'uuid' }),
   label: z.string().nullable(),
@@ -87,10 +87,10 @@ export const Occurrence = withExample(
 /** One event before it is written: its times are dates. */
 export type Occurrence = z.input<typeof Occurrence>
 
-export const EventName = z.string().min(1).max(200)
+const EventName = z.string().min(1).max(200)
 
 /** A position in an endpoint's events: opaque for clients, the id of a request for us. */
-export const EventCursor = z
+const EventCursor = z
   .string()
   .regex(/^\d{1,15}$/, 'must be a cursor of an earlier answer')
   .transform(Number)

@@ -3,11 +3,11 @@ import type { ItemCode } from '../engine/issues.ts'
 import { JsonText } from './jsonText.ts'
 
 /** Bytes of a line without the text of its body. */
-export const LINE_HEAD_BYTES_MAX = 512 * 1024
+const LINE_HEAD_BYTES_MAX = 512 * 1024
 /** Levels of lists and objects in a line. The service writes three. */
 export const LINE_DEPTH_MAX = 32
 /** Values and members of a line. A request with 2,000 header fields has 8,000 of them. */
-export const LINE_VALUES_MAX = 20_000
+const LINE_VALUES_MAX = 20_000
 /** Limit of empty lines, on top of one for each line with content. */
 export const EMPTY_LINES_MAX = 10_000
 

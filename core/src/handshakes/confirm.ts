@@ -36,7 +36,7 @@ interface Handshake {
 }
 
 /** Reads the handshake of a stored request; issues when it is none that has a callback. */
-export function readHandshake(
+function readHandshake(
   request: Pick<RequestRow, 'method' | 'headerNames' | 'headerValues'>,
 ): Handshake | { readonly issues: InputIssue[] } {
   const headers = storedHeaders(request)

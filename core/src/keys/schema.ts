@@ -4,7 +4,7 @@ import { networkOf } from '../engine/networks.ts'
 import { KEY_KINDS, KEY_SCOPES } from '../engine/words/index.ts'
 
 /** Time for which a replaced key stays valid: a day by default, 30 days at most. */
-export const OVERLAP_SECONDS = { default: 86_400, max: 2_592_000 } as const
+const OVERLAP_SECONDS = { default: 86_400, max: 2_592_000 } as const
 
 const NETWORKS_MAX = 50
 
@@ -56,7 +56,7 @@ export const NewApiKey = ApiKey.omit({ revokedAt: true, lastUsedAt: true, replac
 })
 
 /** Name of a key: trimmed, 1 to 100 characters. */
-export const KeyName = z.string().trim().min(1).max(100)
+const KeyName = z.string().trim().min(1).max(100)
 
 /** An operator's reference to a key: its id or its prefix. */
 export const KeyReference = z.string().trim().min(1).max(100)

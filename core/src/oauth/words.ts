@@ -2,7 +2,7 @@ import type { Urls } from '../api/services.ts'
 import type { KeyScope } from '../engine/words/index.ts'
 
 /** Scopes that an agent can be given. `admin` is not one: an agent manages no keys. */
-export const AGENT_SCOPES = ['read', 'write'] as const satisfies readonly KeyScope[]
+const AGENT_SCOPES = ['read', 'write'] as const satisfies readonly KeyScope[]
 
 export type AgentScope = (typeof AGENT_SCOPES)[number]
 

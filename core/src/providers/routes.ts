@@ -3,7 +3,7 @@ import { route, router } from '../api/route.ts'
 import { PROVIDERS, type ProviderRow } from '../engine/providers/index.ts'
 
 /** The public schema of a catalog entry. */
-export const Provider = z
+const Provider = z
   .object({
     slug: z.string().meta({ description: "Value for an endpoint's `provider`" }),
     name: z.string(),
@@ -51,7 +51,7 @@ export const Provider = z
  * A row of the catalog in the API's format: everything needed to set a provider up, without the details of
  * verification.
  */
-export function providerView(row: ProviderRow): z.input<typeof Provider> {
+function providerView(row: ProviderRow): z.input<typeof Provider> {
   const [place] = row.eventTypes
   const { verification } = row
   return {

@@ -22,7 +22,7 @@ export const RUNNING_MAX = 2
 export const UNFINISHED_MAX = 20
 
 /** Ended runs that are kept for each endpoint. */
-export const ENDED_KEPT = 50
+const ENDED_KEPT = 50
 
 /** Events younger than this, in milliseconds, are left out: they may still be on their way. */
 export const SETTLING_MS = 60_000

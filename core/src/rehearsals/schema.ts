@@ -90,7 +90,7 @@ const Selection = z.strictObject({
   }),
 })
 
-export const BASELINES = ['recorded', 'first'] as const
+const BASELINES = ['recorded', 'first'] as const
 
 const Comparing = z.strictObject({
   with: z.union([z.enum(BASELINES), z.guid().toLowerCase()]).meta({
@@ -183,7 +183,7 @@ export const ReplayRun = withExample(
 
 const headers = z.array(z.object({ name: z.string(), value: z.string() }))
 
-export const OutgoingRequest = withExample(
+const OutgoingRequest = withExample(
   'OutgoingRequest',
   z.object({
     position: z.int().meta({ description: 'Place in the replay, from 1' }),

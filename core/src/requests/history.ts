@@ -62,7 +62,7 @@ export interface HistoryRange {
  *
  * @param query options of every query
  */
-export async function* matchingRequests(
+async function* matchingRequests(
   db: Db,
   endpointId: string,
   condition: Condition,

@@ -9,7 +9,7 @@ export interface IdRange {
 }
 
 /** The most rows on either side of a bound that are counted. */
-export const COUNTED_MAX = 10_000
+const COUNTED_MAX = 10_000
 
 /** SQL of a limited count of requests of the endpoint `$1`, in any state: whether it is whole, and the visible ones. */
 const counted = (where: string, order: 'asc' | 'desc') => `

@@ -111,7 +111,7 @@ export type RequestFilters = z.output<typeof filters>
 export type ListFilters = RequestFilters & { readonly beforeId?: number | undefined }
 
 /** The kinds of `answeredBy`. */
-export const ANSWER_KINDS = ['response', 'action', 'fallback', 'endpoint'] as const
+const ANSWER_KINDS = ['response', 'action', 'fallback', 'endpoint'] as const
 
 const NOTE_CHARACTERS_MAX = 2_000
 

@@ -38,7 +38,7 @@ const CurrentSession = z.object({
 })
 
 /** A link that signs a browser in once, until `expiresAt`. */
-export const SignInLinkView = z.object({ url: z.string(), expiresAt: Timestamp }).meta({ id: 'SignInLink' })
+const SignInLinkView = z.object({ url: z.string(), expiresAt: Timestamp }).meta({ id: 'SignInLink' })
 
 /** Signed-in browsers. The REST API takes keys only; here it offers nothing but sign-in links. */
 export const sessionRoutes = router({

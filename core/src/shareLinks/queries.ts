@@ -97,17 +97,13 @@ const OPEN = statement(
 )
 
 /** The link with this fingerprint, if it has not expired. */
-export async function openLink(db: Db, sha256: Buffer, now: Date) {
+async function openLink(db: Db, sha256: Buffer, now: Date) {
   const [row] = await run(db, OPEN, [sha256, now])
   return row
 }
 
 /** Filters fingerprints to those of links that have not expired. */
-export async function findLiveShareLinks(
-  db: Db,
-  fingerprints: readonly Buffer[],
-  now: Date,
-): Promise<Buffer[]> {
+async function findLiveShareLinks(db: Db, fingerprints: readonly Buffer[], now: Date): Promise<Buffer[]> {
   const rows = await db
     .selectFrom('shareLinks')
     .select('sha256')

@@ -4,7 +4,7 @@ import { sleep } from '../platform/time/index.ts'
 const MIB = 1024 * 1024
 
 /** Bytes of captures that streams of one process may hold for readers that have not read them. */
-export const UNREAD_BYTES_MAX = { key: 8 * MIB, workspace: 16 * MIB, all: 32 * MIB } as const
+const UNREAD_BYTES_MAX = { key: 8 * MIB, workspace: 16 * MIB, all: 32 * MIB } as const
 
 /** Maximum wait of a stream without room, for other readers to read their events. */
 const ROOM_WAIT_MS = 2_000

@@ -5,7 +5,7 @@ import { type Db, run, statement } from '../platform/db/index.ts'
 import { CREDITED_DOWNTIME_SECONDS } from './rules.ts'
 
 /** Interval of the heartbeat of a gateway that can take captures. */
-export const HEARTBEAT_SECONDS = 10
+const HEARTBEAT_SECONDS = 10
 
 /** No watchdog's window is longer than 62 days, so older outages are irrelevant. */
 const OUTAGES_KEPT_DAYS = 70
@@ -24,7 +24,7 @@ const SILENCE = statement(
  * Jumps of that clock are handled. A jump forwards looks like an outage. After a jump backwards, times in the future
  * are set to now, so that no watchdog sleeps until then.
  */
-export async function beat(db: Db, gatewayId: string): Promise<void> {
+async function beat(db: Db, gatewayId: string): Promise<void> {
   await db.transaction().execute(async (trx) => {
     await sql`select pg_advisory_xact_lock(hashtext('creel gateway heartbeats'))`.execute(trx)
     const rows = await run(trx, SILENCE, [])

@@ -67,7 +67,7 @@ export function defaultGraceSeconds(expectedIntervalSeconds: number): number {
 }
 
 /** Whether evaluation is off: by the switch, or by the plan's limit. */
-export function isPaused(clock: Pick<WatchdogClock, 'active' | 'pausedByPlan'>): boolean {
+function isPaused(clock: Pick<WatchdogClock, 'active' | 'pausedByPlan'>): boolean {
   return !clock.active || clock.pausedByPlan
 }
 

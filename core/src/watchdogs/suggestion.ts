@@ -10,7 +10,7 @@ type Suggestion = z.input<typeof WatchdogSuggestion>
 /** Shortest suggested interval. */
 const MIN_SUGGESTED_SECONDS = 60
 /** Matching captures that a suggestion uses: 500 gaps. */
-export const SUGGESTION_CAPTURES = 501
+const SUGGESTION_CAPTURES = 501
 
 const MIN_GAPS = 10
 const MIN_SPAN_SECONDS = 600

@@ -14,7 +14,7 @@ export function listWorkspaces(db: Db) {
     .execute()
 }
 
-export async function findWorkspace(db: Db, reference: string) {
+async function findWorkspace(db: Db, reference: string) {
   const rows = await db
     .selectFrom('workspaces')
     .select(['id', 'name', 'plan', 'createdAt'])

@@ -32,7 +32,7 @@ const BLANK: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d])
  * Takes linear time. Whether a character is in a span depends on it and on the text before it, never on the text after
  * it.
  */
-export function* jsonSecrets(text: string): SecretSpans {
+function* jsonSecrets(text: string): SecretSpans {
   let open = -1
   let isValue = false
   let isSecret = false

@@ -12,7 +12,7 @@ const COMMON_CODES: readonly ErrorCode[] = [
 ]
 
 /** Every code that a route may answer: its own, those of all routes, and those that its shape implies. */
-export function codesOf(route: Route | Stream): ReadonlySet<ErrorCode> {
+function codesOf(route: Route | Stream): ReadonlySet<ErrorCode> {
   const codes: ErrorCode[] = [...COMMON_CODES, ...(route.errors ?? [])]
   const pathNames = new Set([...route.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]))
   if (pathNames.size > 0) codes.push('not_found')

@@ -3,7 +3,7 @@ import { PLAN_ONCE_FROM_HERE, type RowsOf, statement } from '../../platform/db/i
 import { forwardColumns } from '../dueAttempts.ts'
 
 /** The most bytes of bodies that one look takes. One body is taken whatever its size. */
-export const LOOK_BYTES_MAX = 16 * 1024 * 1024
+const LOOK_BYTES_MAX = 16 * 1024 * 1024
 
 /** SQL that joins the bytes of the body, which may be gone, to each candidate `c`. */
 const WITH_BYTES = `left join lateral (

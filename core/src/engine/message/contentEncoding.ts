@@ -2,7 +2,7 @@ import zlib from 'node:zlib'
 import { type CapturedRequest, isNamed } from './capturedRequest.ts'
 
 /** A decoded body is at most so many times as long as it arrived, and at most so many bytes. */
-export const DECODED_MAX = { times: 16, bytes: 10 * 1024 * 1024 } as const
+const DECODED_MAX = { times: 16, bytes: 10 * 1024 * 1024 } as const
 const ENCODINGS_MAX = 3
 
 type Decode = (bytes: Uint8Array, options: { readonly maxOutputLength: number }) => Buffer

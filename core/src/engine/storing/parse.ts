@@ -3,7 +3,7 @@ import { isPlainObject } from '../json/index.ts'
 import { decodeStoreRule, type Rule } from '../rules/index.ts'
 
 /** The most rules for storing of an endpoint. */
-export const STORE_RULES_MAX = 10
+const STORE_RULES_MAX = 10
 /** The most names of headers that an endpoint drops. */
 export const DROP_HEADERS_MAX = 100
 

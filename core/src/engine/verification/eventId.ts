@@ -7,7 +7,7 @@ import { percentDecoded } from './byteText.ts'
 import { Evidence } from './evidence.ts'
 
 /** The longest event id that is kept unchanged, in bytes of UTF-8. */
-export const EVENT_ID_BYTES_MAX = 200
+const EVENT_ID_BYTES_MAX = 200
 
 /** Prefix of the digest that replaces a longer id. */
 const HASH_MARK = 'sha256:'

@@ -33,7 +33,7 @@ export function counterBy<Label extends string>(
 }
 
 /** Version of the program, as labels; always 1. */
-export const buildInfo = new Gauge({
+const buildInfo = new Gauge({
   name: 'creel_build_info',
   help: 'The version of creel and of Bun',
   labelNames: ['version', 'bun'] as const,
