@@ -163,6 +163,19 @@ describe('packages', () => {
     expect(faults(product, importsWhere(leaves))).toEqual([])
   })
 
+  test('a function or constant is exported only if another file names it', () => {
+    const named = new Map<string, number>()
+    for (const { text } of everything)
+      for (const word of new Set(text.match(/[A-Za-z_$][\w$]*/g))) named.set(word, (named.get(word) ?? 0) + 1)
+    const unnamed = ({ path, text }: SourceFile) =>
+      path.startsWith('migrations/')
+        ? []
+        : [...text.matchAll(/^export (?:async )?(?:function\*? |const )(\w+)/gm)].flatMap(([, name = '']) =>
+            named.get(name) === 1 ? [name] : [],
+          )
+    expect(faults(product, unnamed)).toEqual([])
+  })
+
   test('the console loads nothing of core but its words', () => {
     const page = product.filter(({ path }) => path.startsWith('console/src/'))
     const loads = ({ imports }: SourceFile) =>
