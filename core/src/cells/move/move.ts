@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Db, Trx } from '../../platform/db/index.ts'
 import { copyAll, copyChanged, type KeysThere, keysIn, type Pair, purgeBig } from './big.ts'
-import { seal, unseal, writersHaveEnded } from './seal.ts'
+import { ARRIVES, oldestWriter, seal, unseal, writersHaveEnded } from './seal.ts'
 import { copySmall, wholeTables } from './small.ts'
 import { changeMove, findMove, insertMove, listMoves, type Move } from './state.ts'
 import { prepareSteps, runSteps } from './steps.ts'
@@ -158,7 +158,8 @@ async function begin({ source, target }: Pair, { workspace, toCell }: MoveOption
   if (taken !== undefined) throw new MoveError(`${toCell} has a workspace with the name "${name}" already.`)
   await purgeStay(target, workspaceId)
   const id = randomUUID()
-  const progress = { ...(await lookAt(source, workspaceId)), cursor: null }
+  const since = await oldestWriter(source)
+  const progress = { since, endpointIds: await endpointsOf(source, workspaceId), cursor: null }
   await insertMove(source, { id, workspaceId, workspaceName: name, toCell, progress })
   return await reload(source, workspace)
 }
@@ -179,19 +180,9 @@ async function purgeStay(target: Db, workspaceId: string): Promise<void> {
 const inSnapshot = async <Result>(source: Db, work: (snapshot: Db) => Promise<Result>): Promise<Result> =>
   await source.transaction().setIsolationLevel('repeatable read').execute(work)
 
-/**
- * The endpoints of a workspace, and the oldest transaction that may still write: rows of it and of later ones are not
- * seen in this snapshot.
- */
-async function lookAt(snapshot: Db, workspaceId: string) {
-  const [row] = await query<{ since: string; endpointIds: readonly string[] }>(
-    snapshot,
-    `select pg_snapshot_xmin(pg_current_snapshot())::xid::text as since,
-      array(select id::text from endpoints where workspace_id = $1 order by id) as "endpointIds"`,
-    [workspaceId],
-  )
-  if (row === undefined) throw new Error('PostgreSQL gave no snapshot.')
-  return row
+async function endpointsOf(db: Db, workspaceId: string): Promise<readonly string[]> {
+  const text = 'select id::text from endpoints where workspace_id = $1 order by id'
+  return (await query<{ id: string }>(db, text, [workspaceId])).map(({ id }) => id)
 }
 
 /** Progress of the transaction that brings a workspace to the target. */
@@ -211,17 +202,18 @@ interface Arrival {
 /** Copies what has changed since the last pass. Rows of endpoints that are gone are deleted in the target. */
 async function copyPass(arrival: Arrival, { isLast }: { readonly isLast: boolean }) {
   const { pair, big, small, whole, workspaceId, keys, known, since } = arrival
+  const next = await oldestWriter(pair.source)
   return await inSnapshot(pair.source, async (source) => {
     const both = { source, target: pair.target }
-    const now = await lookAt(source, workspaceId)
-    const present = new Set(now.endpointIds)
+    const endpointIds = await endpointsOf(source, workspaceId)
+    const present = new Set(endpointIds)
     const gone = [...known].filter((id) => !present.has(id))
     await purgeBig(pair.target, gone)
     for (const id of gone) known.delete(id)
     for (const id of present) known.add(id)
-    const ofBig = await copyChanged(both, big, { ...now, workspaceId, since: since.big, there: keys })
+    const ofBig = await copyChanged(both, big, { endpointIds, workspaceId, since: since.big, there: keys })
     const ofSmall = await copySmall(both, small, { workspaceId, since: since.small, isLast, whole })
-    arrival.since = { big: now.since, small: now.since }
+    arrival.since = { big: next, small: next }
     return { rows: ofBig.copied + ofSmall.copied, highest: new Map([...ofBig.highest, ...ofSmall.highest]) }
   })
 }
@@ -242,7 +234,7 @@ async function arrive(
   let late = 0
   try {
     await target.transaction().execute(async (arriving) => {
-      await runSteps(arriving, workspaceId, [MAY_DELETE_AUDIT])
+      await runSteps(arriving, workspaceId, [ARRIVES, MAY_DELETE_AUDIT])
       const [big, small] = [tables.filter(isBig), tables.filter((table) => !isBig(table))]
       const arrival: Arrival = {
         pair: { source, target: arriving },

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Db } from '../../platform/db/index.ts'
+import type { Step } from './steps.ts'
 import { type MovedTable, query } from './tables.ts'
 
 /** Length of a seal. It ends by itself, so that a move that is killed does not stop the workspace. */
@@ -41,6 +42,37 @@ export async function unseal(source: Db, workspaceId: string): Promise<void> {
   await query(source, 'update workspaces set sealed_until = null where id = $1', [workspaceId])
 }
 
+/** Advisory lock, shared, of transactions in which workspaces arrive. These write no rows of another workspace. */
+const ARRIVALS = 1_836_021_349
+
+/** The step that marks a transaction as one in which a workspace arrives: moves out of its cell do not wait for it. */
+export const ARRIVES: Step = { text: `select null::json from pg_advisory_xact_lock_shared(${ARRIVALS}, 0)` }
+
+/** SQL condition for a session in whose transaction no workspace arrives, by SQL for its process. */
+const isNoArrival = (pid: string): string => `not exists (select from pg_locks a
+  where a.pid = ${pid} and a.locktype = 'advisory' and a.classid = ${ARRIVALS} and a.objid = 0 and a.objsubid = 2)`
+
+/**
+ * The oldest transaction whose rows a snapshot that is made afterwards may not have. Transactions of other databases of
+ * the server, however long, write no rows of this one.
+ *
+ * @param source outside of a transaction, in which activity is read once only
+ */
+export async function oldestWriter(source: Db): Promise<string> {
+  const [row] = await query<{ since: string }>(
+    source,
+    `select w.xid::text as since from (
+      select pg_snapshot_xmax(pg_current_snapshot())::xid
+      union all
+      select s.backend_xid from pg_stat_activity s where s.datname = current_database() and ${isNoArrival('s.pid')}
+      union all
+      select p.transaction from pg_prepared_xacts p where p.database = current_database()
+    ) w (xid) where w.xid is not null order by age(w.xid) desc limit 1`,
+  )
+  if (row === undefined) throw new Error('PostgreSQL gave no snapshot.')
+  return row.since
+}
+
 /**
  * Waits for the transactions that write to the tables of workspaces now, like PostgreSQL itself before it builds an
  * index. A vacuum holds such locks on indexes only.
@@ -58,7 +90,7 @@ export async function writersHaveEnded(
     from pg_locks l
     where l.locktype = 'relation' and l.mode = 'RowExclusiveLock' and l.pid <> pg_backend_pid()
       and l.database = (select oid from pg_database where datname = current_database())
-      and l.relation = any($1::text[]::regclass[]::oid[])`,
+      and l.relation = any($1::text[]::regclass[]::oid[]) and ${isNoArrival('l.pid')}`,
     [tables.map(({ name }) => name)],
   )
   if (writers.length === 0) return true
