@@ -73,3 +73,25 @@ test('what was copied is not copied again because of a transaction of another da
   expect(exitCode).toBe(0)
   await eventually('the workspace', async () => (await one.owner.get('/api/v1/endpoints')).status === 200)
 })
+
+test('the first pass ends, although as much arrives as is copied', async () => {
+  const { one, databases } = cells
+  const { db } = databases['cell-1']
+  const endpoint = await one.owner.endpoint()
+  const arriving = someRequests(sql.raw(`'${endpoint.id}'::uuid`), 500).compile(db)
+  await sql.raw(arriving.sql).execute(db)
+  // Each batch is noted. Another one arrives then, some times.
+  await sql
+    .raw(`
+    create function more_arrives() returns trigger language plpgsql as $$ begin
+      if new.copied_rows <= 9000 and new.progress::json #>> '{cursor,endpointId}' = '${endpoint.id}' then ${arriving.sql}; end if;
+      return null;
+    end $$;
+    create trigger more_arrives after update of copied_rows on workspace_moves
+      for each row execute function more_arrives()`)
+    .execute(db)
+  const { stderr, exitCode } = await move(one, 'cell-2')
+  // With those of another endpoint.
+  expect(Number(/Copied (\d+) rows/.exec(stderr)?.[1])).toBeLessThan(3000)
+  expect(exitCode).toBe(0)
+})

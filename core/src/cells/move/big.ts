@@ -30,7 +30,8 @@ const isUnderWay = ({ name }: MovedTable): string =>
   name === 'delivery_attempts' ? `t.state = 'Pending'` : 'false'
 
 /**
- * Copies the rows of the big tables of some endpoints, batch by batch.
+ * Copies the rows of the big tables of some endpoints, batch by batch, up to the last one that is there at first: what
+ * arrives meanwhile is for the next pass, else this one would have no end where it arrives as fast.
  *
  * @param from where an interrupted pass continues; null for the start
  * @param onBatch called after each batch with the number of its rows, and where to continue
@@ -46,19 +47,23 @@ export async function copyAll(
   let skips = from !== null
   for (const table of tables) {
     const { key, type } = bigOf(table)
+    const end = `coalesce($3::${type}, (select ${key} from ${table.name} where endpoint_id = $1::uuid order by ${key} desc limit 1))`
     for (const endpointId of endpointIds) {
       if (skips && (from?.table !== table.name || from.endpointId !== endpointId)) continue
       let after = skips ? (from?.after ?? null) : null
       skips = false
+      let last: string | undefined
       for (;;) {
-        const rows = await query<RowKey>(
+        const rows: readonly (RowKey & { readonly last: string })[] = await query(
           source,
-          `select t.${key}::text as key, $1::text as "endpointId", (${table.size})::int as size from ${table.name} t
-          where t.endpoint_id = $1::uuid and ($2::${type} is null or t.${key} > $2::${type})
+          `select t.${key}::text as key, $1::text as "endpointId", (${table.size})::int as size, ${end}::text as last
+          from ${table.name} t
+          where t.endpoint_id = $1::uuid and ($2::${type} is null or t.${key} > $2::${type}) and t.${key} <= ${end}
             and not ${isUnderWay(table)}
           order by t.${key} limit ${BATCH_ROWS}`,
-          [endpointId, after],
+          [endpointId, after, last],
         )
+        last ??= rows[0]?.last
         for (const batch of batchesOf(rows)) {
           await copyBatch({ source, target }, table, batch)
           copied += batch.length
