@@ -95,3 +95,17 @@ test('the first pass ends, although as much arrives as is copied', async () => {
   expect(Number(/Copied (\d+) rows/.exec(stderr)?.[1])).toBeLessThan(3000)
   expect(exitCode).toBe(0)
 })
+
+test('old keys are not to be removed while a workspace moves with their secrets', async () => {
+  const rotate = () => runCreel(['secrets', 'rotate'], { env: cells.program.env })
+  const writing = await beginWriting('cell-2')
+  const moving = move(cells.one, 'cell-1')
+  await waitsForWriters('cell-2')
+  const { stderr, exitCode } = await rotate()
+  expect(stderr).toContain('A workspace is being moved')
+  expect(stderr).not.toContain('Now remove the old keys')
+  expect(exitCode).toBe(1)
+  await writing.release()
+  expect((await moving).exitCode).toBe(0)
+  expect((await rotate()).stderr).toContain('Now remove the old keys')
+})

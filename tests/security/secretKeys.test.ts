@@ -89,7 +89,7 @@ test('the former key goes on opening, also what 0.1.0 sealed', async () => {
 test('rotation seals everything anew while the service runs, and changes nothing a second time', async () => {
   const { length } = await sealedValues()
   expect(length).toBe(6)
-  expect(await service.operator.secrets.rotate()).toEqual({ resealedCount: 5, unreadableCount: 0 })
+  expect(await service.operator.secrets.rotate()).toMatchObject({ resealedCount: 5, unreadableCount: 0 })
   const box = createSecretBox([newest])
   for (const { owner, sealed } of await sealedValues()) {
     expect(box.isCurrent(sealed)).toBe(true)
@@ -97,7 +97,7 @@ test('rotation seals everything anew while the service runs, and changes nothing
     expect(() => box.open(sealed, before.charlie.workspaceId)).toThrow()
   }
   expect(await verdictAt(service)).toBe('verified')
-  expect(await service.operator.secrets.rotate()).toEqual({ resealedCount: 0, unreadableCount: 0 })
+  expect(await service.operator.secrets.rotate()).toMatchObject({ resealedCount: 0, unreadableCount: 0 })
   const { items } = await service.operator.audit.list({ action: 'secrets.rotate' })
   expect(items).toMatchObject([{ after: { resealedCount: 0 } }, { after: { resealedCount: 5 } }])
 })
@@ -119,7 +119,7 @@ test('what no key opens is counted and left as it is', async () => {
     .set({ handshakeToken: lost })
     .where('id', '=', endpoint.id)
     .execute()
-  expect(await service.operator.secrets.rotate()).toEqual({ resealedCount: 0, unreadableCount: 1 })
+  expect(await service.operator.secrets.rotate()).toMatchObject({ resealedCount: 0, unreadableCount: 1 })
   const row = await service.db
     .selectFrom('endpoints')
     .select('handshakeToken')

@@ -9,6 +9,7 @@ import {
 } from '../api/context.ts'
 import { pageInput } from '../api/pagination.ts'
 import { AuditEntry, auditFilters, entryView, listEntries, recordChange } from '../audit/index.ts'
+import { listMoves } from '../cells/index.ts'
 import { contactOperatorRoutes } from '../contacts/routes.ts'
 import { SEALED_DATA_KEYS, SEALED_ENDPOINTS } from '../endpoints/index.ts'
 import { SEALED_ERASURES } from '../erasures/index.ts'
@@ -39,7 +40,7 @@ const SEALED_TABLES = [
 const secretOperatorRoutes = operatorRouterOf({
   /** May be interrupted at any time, and run again. */
   rotate: operatorProcedure
-    .output(z.object({ resealedCount: z.int(), unreadableCount: z.int() }))
+    .output(z.object({ resealedCount: z.int(), unreadableCount: z.int(), isMoving: z.boolean() }))
     .mutation(async ({ ctx }) => {
       const counts: Resealed = { resealedCount: 0, unreadableCount: 0 }
       for (const table of SEALED_TABLES) await resealTable(ctx, table, counts)
@@ -54,7 +55,8 @@ const secretOperatorRoutes = operatorRouterOf({
           after: counts,
         }),
       )
-      return counts
+      const moves = await listMoves(ctx.db)
+      return { ...counts, isMoving: moves.some(({ state }) => state === 'copying' || state === 'switching') }
     }),
 })
 

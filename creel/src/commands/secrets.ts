@@ -9,15 +9,28 @@ export function addSecretsCommands(command: Command, parts: ProgramParts): void 
     .description('re-encrypt stored secrets with the first key of CREEL_SECRET_KEYS; the service may run')
     .option('--json', 'print {"resealedCount","unreadableCount"} on one line')
     .action(async ({ json }: JsonOption) => {
-      const cells = await asOperatorOfAll(parts, (operator) => operator.secrets.rotate())
-      const resealedCount = cells.reduce((sum, { answer }) => sum + answer.resealedCount, 0)
-      const unreadableCount = cells.reduce((sum, { answer }) => sum + answer.unreadableCount, 0)
+      const rotate = () => asOperatorOfAll(parts, (operator) => operator.secrets.rotate())
+      let cells = await rotate()
+      let resealedCount = sumOf(cells.map(({ answer }) => answer.resealedCount))
+      // A workspace may have come from a cell before its turn, to one after its turn.
+      for (let again = cells.length > 1 ? resealedCount : 0; again > 0; resealedCount += again) {
+        cells = await rotate()
+        again = sumOf(cells.map(({ answer }) => answer.resealedCount))
+      }
+      const unreadableCount = sumOf(cells.map(({ answer }) => answer.unreadableCount))
+      const isMoving = cells.some(({ answer }) => answer.isMoving)
+      if (isMoving) {
+        printHint('A workspace is being moved, with secrets of an old key. Rotate again when that has ended.')
+        process.exitCode = 1
+      }
       if (unreadableCount > 0) {
         printHint(`${unreadableCount} stored secrets fit none of the keys and were left unchanged.`)
         process.exitCode = 1
       }
       if (json === true) return printJson({ resealedCount, unreadableCount })
       printText(`Re-encrypted ${resealedCount} stored ${resealedCount === 1 ? 'secret' : 'secrets'}.`)
-      if (unreadableCount === 0) printHint('Now remove the old keys from CREEL_SECRET_KEYS.')
+      if (unreadableCount === 0 && !isMoving) printHint('Now remove the old keys from CREEL_SECRET_KEYS.')
     })
 }
+
+const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0)
