@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type RawBuilder, sql } from 'kysely'
-import { type CellName, startTwoCells, type TestCell, type TwoCells } from '../support/cells.ts'
+import { type CellName, envOf, startTwoCells, type TestCell, type TwoCells } from '../support/cells.ts'
 import { eventually } from '../support/eventually.ts'
 import { holdOpen } from '../support/heldWrites.ts'
-import { runCreel } from '../support/process.ts'
+import { runCreel, startProcess } from '../support/process.ts'
 
 /** Moves of workspaces while much is written: by their senders, and by other moves. */
 
@@ -108,4 +108,17 @@ test('old keys are not to be removed while a workspace moves with their secrets'
   await writing.release()
   expect((await moving).exitCode).toBe(0)
   expect((await rotate()).stderr).toContain('Now remove the old keys')
+})
+
+test('a workspace does not move to a cell that a gateway does not serve', async () => {
+  const { two } = cells
+  const endpoint = await two.owner.endpoint()
+  const older = await startProcess({ env: await envOf([cells.one.database]) })
+  const send = () => fetch(`${older.captureUrl}${new URL(endpoint.url).pathname}`, { method: 'POST' })
+  expect((await send()).status).toBe(200)
+  const { stderr, exitCode } = await move(two, 'cell-2')
+  expect(stderr).toContain('A gateway does not serve cell-2')
+  expect(exitCode).toBe(1)
+  expect((await send()).status).toBe(200)
+  await older.stop()
 })

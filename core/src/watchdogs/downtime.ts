@@ -72,6 +72,9 @@ export async function gatewayIsUp(db: Db): Promise<boolean> {
   return rows[0]?.isUp ?? false
 }
 
+/** Names this process as a gateway, the same in every cell: so a move knows that one does not serve its target. */
+const GATEWAY_ID = randomUUID()
+
 /**
  * Records every few seconds that this gateway can take captures, until it is stopped; the first time before it
  * resolves. Watchdogs count the gaps between heartbeats as downtime of the service. A failed heartbeat counts as not
@@ -81,13 +84,12 @@ export async function startHeartbeat({
   db,
   log,
 }: Pick<Services, 'db' | 'log'>): Promise<{ stop(): Promise<void> }> {
-  const gatewayId = randomUUID()
   let isBeating = false
   const sendBeat = async () => {
     if (isBeating) return
     isBeating = true
     try {
-      await beat(db, gatewayId)
+      await beat(db, GATEWAY_ID)
     } catch (error) {
       log.warn({ err: error }, 'no heartbeat: the database did not accept it')
     } finally {

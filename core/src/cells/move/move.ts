@@ -63,6 +63,7 @@ export async function moveWorkspace(pair: Pair, options: MoveOptions): Promise<M
   }
   // It was killed under its seal: captures go on until the next one.
   if (isUnderWay) await reopen(source, known)
+  await requireServed(pair, options.toCell)
   const move = isUnderWay ? known : await begin(pair, options)
   const { id, progress } = move
   const first = { endpointIds: progress.endpointIds, from: progress.cursor }
@@ -308,4 +309,20 @@ async function requireSameSchema({ source, target }: Pair): Promise<void> {
   )
   if (one?.[0]?.names === two?.[0]?.names) return
   throw new MoveError('The cells have different schemas. Run `creel migrate --all` first.')
+}
+
+/** A gateway that runs sends a heartbeat every ten seconds. */
+const BEAT_SECONDS = 25
+
+/** @throws MoveError when a gateway would answer the senders of the workspace that it knows nothing of them */
+async function requireServed({ source, target }: Pair, toCell: string): Promise<void> {
+  const text = `select array(select gateway_id::text from gateway_heartbeats
+    where beat_at > clock_timestamp() - interval '${BEAT_SECONDS} s') as ids`
+  const [here, there] = await Promise.all(
+    [source, target].map((db) => query<{ ids: readonly string[] }>(db, text)),
+  )
+  if (here?.[0]?.ids.every((id) => there?.[0]?.ids.includes(id)) === true) return
+  throw new MoveError(
+    `A gateway does not serve ${toCell}: restart the programs that began before the cell was added. One that has just ended counts for ${BEAT_SECONDS} s.`,
+  )
 }
