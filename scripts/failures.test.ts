@@ -92,7 +92,7 @@ describe('files of failed tests', () => {
   test('do not where something else failed, too', () => {
     const loading = { ...none, failed: 1, outside: ['b.test.ts: error: x'] }
     expect(filesToRepeat([failed('a.test.ts:1'), loading])).toEqual([])
-    // What a failed test left behind fails after it.
+    // A failed test leaves something behind, which fails after it.
     expect(filesToRepeat([{ ...failed('b.test.ts:1'), failed: 2, outside: loading.outside }])).toEqual([
       './b.test.ts',
     ])

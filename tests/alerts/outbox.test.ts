@@ -274,7 +274,7 @@ describe('sends', () => {
     receiver.replies = [{ status: 500 }]
     await park(action())
     await historySays('HTTP 500')
-    // What no key has sealed cannot be opened, so an attempt fails halfway.
+    // No key has sealed it, so it cannot be opened, and an attempt fails halfway.
     const channels = service.db.updateTable('alertChannels').where('workspaceId', '=', client.workspaceId)
     await channels.set({ secret: Buffer.alloc(64) }).execute()
     await eventually(

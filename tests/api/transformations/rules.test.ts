@@ -310,7 +310,7 @@ describe('changing a rule', () => {
     expect([statuses.at(-1), statuses.length]).toEqual([409, 129])
     const refused = await service.alice.put(path, { rule: documentOf(steps.slice(1)) })
     expect([refused.status, ...problemOf(refused)]).toEqual([409, 'limit_reached'])
-    // What adds no version still works.
+    // A change that adds no version still works.
     expect((await service.alice.put(path, { enabled: false })).status).toBe(200)
     const listed = await service.alice.get(`${path}/versions`)
     expect(listed.text.length).toBeLessThan(4.5 * 1024 * 1024)

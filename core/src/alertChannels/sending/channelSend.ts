@@ -14,7 +14,7 @@ const TIMEOUT_MS = 10_000
 const RESPONSE_BYTES_MAX = 65_536
 const DETAIL_MAX = 300
 
-/** What a receiver or a mail server said, as histories show it. */
+/** The answer of a receiver or a mail server, as histories show it. */
 export const shownDetail = (text: string): string => storable(cut(text, DETAIL_MAX))
 
 /** Result of a send to a channel, with the request and the response, secrets masked. */

@@ -314,7 +314,7 @@ async function requireSameSchema({ source, target }: Pair): Promise<void> {
 /** A gateway that runs sends a heartbeat every ten seconds. */
 const BEAT_SECONDS = 25
 
-/** @throws MoveError when a gateway would answer the senders of the workspace that it knows nothing of them */
+/** @throws MoveError when a gateway would answer 404 to the senders of the workspace */
 async function requireServed({ source, target }: Pair, toCell: string): Promise<void> {
   const text = `select array(select gateway_id::text from gateway_heartbeats
     where beat_at > clock_timestamp() - interval '${BEAT_SECONDS} s') as ids`

@@ -162,7 +162,7 @@ export function failedClosed(storing: Storing, request: EvaluatedRequest, fault:
   return { request: traceOf(storing, named, request), redaction: { paths: [...TRACE_PATHS, ...also], fault } }
 }
 
-/** What no trace has; `path` and `ip` it has unless a rule names them. */
+/** Every trace lacks these. It has `path` and `ip` unless a rule names them. */
 const TRACE_PATHS = ['body', 'query', 'headers']
 
 function addPaths(paths: Set<string>, steps: readonly CompiledStep[], report: RuleReport | undefined): void {

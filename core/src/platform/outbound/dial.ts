@@ -53,7 +53,7 @@ export function createTlsAgents(newAgent: (tls: TlsIdentity) => Agent) {
  */
 const OPEN_WITH_IDLE_MAX = 1024
 
-/** Bounds the connections of all pools together that are open and unused. Those unused for longest are closed. */
+/** Bounds the connections of all pools together that are open and unused. The ones unused for longest are closed. */
 export function createKeptConnections() {
   /** Open connections, ordered by the last send. */
   const open = new Map<KeptClient, net.Socket>()
@@ -114,7 +114,7 @@ function keyOf({ clientCertificate, clientKey, certificateAuthority }: TlsIdenti
  */
 const READ_BYTES_MAX = 32 * 1024 * 1024
 
-/** The same where nothing was asked. A parser skips blank lines and interim responses there, and the next send dials anew. */
+/** The same where nothing was asked. A parser skips blank lines and interim responses there. The next send opens another connection. */
 const UNASKED_BYTES_MAX = 64 * 1024
 
 /** Reason for a failed connection. */
