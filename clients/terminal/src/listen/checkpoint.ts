@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import { closeSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
 
-/** A record is padded to a multiple of this, so that a shorter one overwrites the previous one completely. */
+/** The file grows by this, and a record fills it, so that a shorter one overwrites the previous one completely. */
 const BLOCK_BYTES = 512
 
 const Stored = z.object({ done: z.int(), beyond: z.array(z.int()) })
@@ -41,11 +41,12 @@ export function openCheckpoint(
     .digest('hex')
   const file = join(state, 'creel', 'listen', `${name.slice(0, 24)}.json`)
   let handle: number | undefined
+  let size = 0
   return {
     file,
     read() {
       try {
-        const stored = Stored.safeParse(JSON.parse(readFileSync(file, 'utf8')))
+        const stored = Stored.safeParse(JSON.parse(readFileSync(file, 'utf8').split('\n', 1)[0] ?? ''))
         return stored.success ? stored.data : undefined
       } catch {
         return undefined
@@ -57,10 +58,12 @@ export function openCheckpoint(
         handle = openSync(file, 'a', 0o600)
         closeSync(handle)
         handle = openSync(file, 'r+')
+        ;({ size } = fstatSync(handle))
       }
       const text = `${JSON.stringify({ done, beyond, endpointId: of.endpointId, target: of.target })}\n`
-      const bytes = Math.ceil(Buffer.byteLength(text) / BLOCK_BYTES) * BLOCK_BYTES
-      writeSync(handle, text + ' '.repeat(bytes - Buffer.byteLength(text)), 0)
+      const length = Buffer.byteLength(text)
+      size = Math.max(size, Math.ceil(length / BLOCK_BYTES) * BLOCK_BYTES)
+      writeSync(handle, text + ' '.repeat(size - length), 0)
     },
     close() {
       if (handle !== undefined) closeSync(handle)
