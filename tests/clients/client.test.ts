@@ -97,6 +97,14 @@ describe('requests', () => {
     expect(new Set(ids).size).toBe(120)
   })
 
+  test('are listed in the order that is asked for', async () => {
+    await using endpoint = await creel.endpoints.create()
+    await send(endpoint, 'one', 'two', 'three')
+    const bodies: (string | null)[] = []
+    for await (const { bodyPreview } of endpoint.requests.list({ order: 'asc' })) bodies.push(bodyPreview)
+    expect(bodies).toEqual(['one', 'two', 'three'])
+  })
+
   test('are replayed, noted, deleted and cleared', async () => {
     await using receiver = await startReceiver()
     await using endpoint = await creel.endpoints.create()
@@ -243,6 +251,17 @@ describe('429 and 503', () => {
     stop.abort(new Error('enough'))
     expect(await ended).toEqual(new Error('enough'))
   })
+})
+
+test('the limit of a client ends its raw calls, but for those with a signal', async () => {
+  using silent = Bun.serve({ port: 0, idleTimeout: 0, fetch: () => new Promise<never>(() => {}) })
+  const { api } = createCreel({ url: silent.url.href, key: 'any', timeoutMs: 50 })
+  expect((await refusalOf(api.GET('/api/v1/me'))).code).toBe('connection_failed')
+  const stop = new AbortController()
+  const waiting = api.GET('/api/v1/me', { signal: stop.signal }).catch(String)
+  expect(await Promise.race([waiting, api.GET('/api/v1/me').catch(() => 'the limit')])).toBe('the limit')
+  stop.abort('enough')
+  expect(await waiting).toBe('enough')
 })
 
 test('an abort ends an await with its reason', async () => {

@@ -344,6 +344,50 @@ describe('follow()', () => {
     expect(seen).toEqual([...bodies])
   })
 
+  test('reads all of it where the number of pages is not known', async () => {
+    await using endpoint = await creel.endpoints.create()
+    await store(endpoint, 10_100)
+    const { value: newest } = await endpoint.requests.list()[Symbol.asyncIterator]().next()
+    const bodies = await store(endpoint, 10_100)
+    const seen: (string | null)[] = []
+    for await (const { bodyPreview } of endpoint.requests.follow({ afterId: newest?.id ?? 0 })) {
+      seen.push(bodyPreview)
+      if (seen.length === bodies.length) break
+    }
+    expect(seen).toEqual([...bodies])
+  }, 120_000)
+
+  test('ends with the signal of the client, too', async () => {
+    await using endpoint = await creel.endpoints.create()
+    const stop = new AbortController()
+    const stopped = createCreel({ url: service.baseUrl, key: service.alice.key, signal: stop.signal })
+    const { requests } = await stopped.endpoints.get(endpoint.id)
+    const ended = Array.fromAsync(requests.follow()).catch(String)
+    stop.abort('enough')
+    expect(await ended).toBe('enough')
+  })
+
+  test('a reader that leaves at once leaves no connection', async () => {
+    const { promise: left, resolve: noteEnd } = Promise.withResolvers<void>()
+    using server = Bun.serve({
+      port: 0,
+      idleTimeout: 0,
+      fetch: (request) =>
+        new URL(request.url).pathname.endsWith('/stream')
+          ? new Response(
+              new ReadableStream({
+                start: (controller) => controller.enqueue(new TextEncoder().encode(': here\n\n')),
+                cancel: () => noteEnd(),
+              }),
+              { headers: { 'Content-Type': 'text/event-stream' } },
+            )
+          : Response.json({ id: 'e', url: 'http://capture' }),
+    })
+    const { requests } = await createCreel({ url: server.url.href, key: 'any' }).endpoints.get('e')
+    for await (const event of requests.feed({ afterId: 1 })) if (event.type === 'connected') break
+    await left
+  })
+
   test('ends when its signal aborts, and with the refusal when the endpoint is deleted', async () => {
     const endpoint = await creel.endpoints.create()
     const stop = new AbortController()

@@ -26,3 +26,14 @@ test.each([true, false])('the client walks on to the end (cursors: %p)', async (
   for await (const { id } of itemsByIdOf(read)) ids.push(id)
   expect(ids).toEqual(STORED)
 })
+
+test('a list in ascending order yields each item once, too', async () => {
+  const pages = [[2, 4, 7], [7, 9], []]
+  const read = (from: From) => {
+    const at = 'before' in from ? Number(from.before) : 0
+    const items = (pages[at] ?? []).map((id) => ({ id }))
+    const next = at + 1 < pages.length ? String(at + 1) : null
+    return Promise.resolve({ items, totalCount: 5, page: 1, pageSize: 3, totalPages: 2, next })
+  }
+  expect((await Array.fromAsync(itemsByIdOf(read, 'asc'))).map(({ id }) => id)).toEqual([2, 4, 7, 9])
+})

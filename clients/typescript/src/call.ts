@@ -45,7 +45,10 @@ export type Call<Id extends keyof operations> = (
 /** Makes the method of an operation from its route: `POST /api/v1/endpoints/{endpointId}/replay?actionId`. */
 export type MakeCall = <Id extends keyof operations>(route: string) => Call<Id>
 
-/** Follows one stream, which is opened again where it ended until the reader or a signal ends it. Throws a `CreelError` when it is refused. */
+/**
+ * Follows one stream, which is opened again where it broke off, until the reader or a signal ends it, or what it follows has
+ * ended. Throws a `CreelError` when it is refused.
+ */
 export type Stream<Id extends keyof StreamEvents> = (
   input: CallInput<Id>,
   options?: Pick<CallOptions, 'signal'>,
@@ -67,10 +70,15 @@ export function followerOf(transport: Transport): MakeStream {
         read(sent) {
           if (sent.id !== null) headers = { 'Last-Event-ID': sent.id }
           const event = sentEvent(id, sent)
-          return event === null ? [] : [{ type: 'sent' as const, event }]
+          return event === null ? [] : [{ type: 'sent' as const, event, isLast: sent.event === 'ended' }]
         },
       })
-      for await (const one of events) if (one.type === 'sent') yield one.event
+      for await (const one of events) {
+        if (one.type !== 'sent') continue
+        yield one.event
+        // The service closes the stream after that, and opening it again would repeat it.
+        if (one.isLast) return
+      }
     }
 }
 

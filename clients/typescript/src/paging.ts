@@ -31,14 +31,15 @@ export async function* itemsOf<Item>(
   }
 }
 
-/** Walks a list whose items have an id. Arrivals shift pages, and no item is yielded twice. */
+/** Walks a list whose items have an id, in their order. Arrivals shift pages, and no item is yielded twice. */
 export async function* itemsByIdOf<Item extends { readonly id: number }>(
   read: (from: From) => Promise<Page<Item>>,
+  order: 'asc' | 'desc' = 'desc',
 ): AsyncGenerator<Item, void, undefined> {
-  let below = Number.POSITIVE_INFINITY
+  let last: number | undefined
   for await (const item of itemsOf(read)) {
-    if (item.id >= below) continue
-    below = item.id
+    if (last !== undefined && (order === 'asc' ? item.id <= last : item.id >= last)) continue
+    last = item.id
     yield item
   }
 }

@@ -2,7 +2,7 @@ import type { Calls } from './calls.ts'
 import { CreelError } from './error.ts'
 import type { FeedEvent, StreamEvent } from './events.ts'
 import { type StreamOptions, streamEvents, type WholeStreamOptions } from './follow.ts'
-import { itemsByIdOf, PAGE_SIZE } from './paging.ts'
+import { type From, itemsByIdOf, itemsOf, PAGE_SIZE } from './paging.ts'
 import { type CallOptions, queryText, type Sending, type Transport } from './transport.ts'
 import type {
   CapturedRequest,
@@ -61,9 +61,9 @@ export class Requests {
     timeoutMs,
     ...filters
   }: RequestFilters & CallOptions = {}): AsyncIterable<CapturedRequestSummary> {
-    return itemsByIdOf((from) =>
-      this.#page({ ...filters, ...from, pageSize: PAGE_SIZE }, { signal, timeoutMs }),
-    )
+    const read = (from: From) =>
+      this.#page({ ...filters, ...from, pageSize: PAGE_SIZE }, { signal, timeoutMs })
+    return itemsByIdOf(read, filters.order)
   }
 
   /** One request, whole. */
@@ -191,10 +191,7 @@ export class Requests {
     return { transport: this.#transport, endpointId: this.#endpointId, options, newestId }
   }
 
-  /**
-   * Oldest first. Always reads the last of the remaining pages: arrivals shift pages, but the oldest stay on the last
-   * one.
-   */
+  /** The requests after an id, oldest first, until there are no more. */
   async *#newerThan(
     id: number,
     {
@@ -209,30 +206,27 @@ export class Requests {
     const options = { signal, timeoutMs }
     for (let afterId = id; ; ) {
       const query = { ...filters, afterId, pageSize: PAGE_SIZE }
-      const first = await this.#page(query, options)
-      let page = first
-      while (page.search?.complete !== false && page.page < page.totalPages) {
-        page = await this.#page({ ...query, page: page.totalPages }, options)
-      }
-      // A search that reached its time limit has not seen the oldest: then the list is walked to its end.
-      const items: CapturedRequestSummary[] = []
-      if (page.search?.complete === false) {
-        for (
-          page = first;
-          page.next !== null;
-          page = await this.#page({ ...query, before: page.next }, options)
-        ) {
-          items.push(...page.items)
-        }
-      }
-      const oldestFirst = [...items, ...page.items].reverse()
-      for (const summary of oldestFirst) {
+      let last: number | undefined
+      for await (const summary of this.#oldestFirst(query, options)) {
+        last = summary.id
         const request = whole ? await this.#stillThere(summary.id, options) : summary
         if (request !== null) yield request
       }
-      const last = oldestFirst.at(-1)
       if (last === undefined) return
-      afterId = last.id
+      afterId = last
+    }
+  }
+
+  async *#oldestFirst(query: ListQuery, options: CallOptions) {
+    let page = await this.#page(query, options)
+    if (page.next === null) yield* [...page.items].reverse()
+    else if (page.next !== undefined) {
+      yield* itemsOf((from) => this.#page({ ...query, ...from, order: 'asc' }, options))
+    } else {
+      // A service before 0.2.0. Arrivals shift pages, but the oldest stay on the last one.
+      while (page.page < page.totalPages)
+        page = await this.#page({ ...query, page: page.totalPages }, options)
+      yield* [...page.items].reverse()
     }
   }
 
@@ -244,10 +238,12 @@ export class Requests {
     })
   }
 
-  #page(query: RequestFilters & { page?: number; before?: string; pageSize: number }, options: CallOptions) {
+  #page(query: ListQuery, options: CallOptions) {
     return this.#calls.list({ endpointId: this.#endpointId, ...query, partial: true }, options)
   }
 }
+
+type ListQuery = RequestFilters & { page?: number; before?: string; pageSize: number }
 
 function isImportResult(value: unknown): value is ImportResult {
   return typeof value === 'object' && value !== null && 'importedCount' in value

@@ -38,8 +38,9 @@ const RETRY_AFTER_MS_MAX = 60_000
  */
 export async function* resumed<Event>(
   transport: Transport,
-  { signal = new AbortController().signal, open, read, silenceMs = SILENCE_MS }: Resumable<Event>,
+  { signal: ofCall, open, read, silenceMs = SILENCE_MS }: Resumable<Event>,
 ): AsyncGenerator<Event | Link, void, undefined> {
+  const signal = AbortSignal.any([ofCall, transport.signal].filter((one) => one !== undefined))
   let failures = 0
   for (;;) {
     signal.throwIfAborted()
@@ -49,12 +50,17 @@ export async function* resumed<Event>(
     try {
       const accepting = { ...headers, Accept: 'text/event-stream' }
       const response = await transport.send(path, { headers: accepting, signal, silenceMs })
-      const events = blocksOf(await eventStreamOf(response), silenceMs)
-      yield { type: 'connected' }
-      for await (const sent of events) {
-        failures = 0
-        if (sent === null) yield { type: 'alive' }
-        else yield* read(sent)
+      const body = await eventStreamOf(response)
+      try {
+        yield { type: 'connected' }
+        for await (const sent of blocksOf(body, silenceMs)) {
+          failures = 0
+          if (sent === null) yield { type: 'alive' }
+          else yield* read(sent)
+        }
+      } finally {
+        // The reader has left before the first event.
+        if (!body.locked) await body.cancel().catch(() => {})
       }
     } catch (error) {
       signal.throwIfAborted()

@@ -62,7 +62,7 @@ export function createTransport(options: CreelOptions): Transport {
   const url = options.url.replace(/\/+$/, '')
   const send = retrying(options)
   return {
-    api: rawApi(url, send),
+    api: rawApi(url, send, options.timeoutMs),
     signal: options.signal,
     async send(path, sending = {}) {
       const response = await send(url + path, sending)
@@ -75,17 +75,21 @@ export function createTransport(options: CreelOptions): Transport {
 }
 
 /** The raw API. Its library is loaded by the first call: most programs make none. */
-function rawApi(baseUrl: string, send: (url: string, sending: Sending) => Promise<Response>): RawApi {
+function rawApi(
+  baseUrl: string,
+  send: (url: string, sending: Sending) => Promise<Response>,
+  limitMs: number | undefined,
+): RawApi {
   const middleware: Middleware[] = []
-  const loaded = async (): Promise<object> => {
+  const loaded = async (timeoutMs: number | undefined): Promise<object> => {
     const { default: createFetchClient } = await import('openapi-fetch')
     const api = createFetchClient<paths>({
       baseUrl,
       async fetch(sent) {
         // A request's body can be read once only, and a retry sends it again.
-        const body = sent.body === null ? null : await sent.arrayBuffer()
+        const body = /^(GET|HEAD)$/.test(sent.method) ? null : await sent.arrayBuffer()
         const headers = Object.fromEntries(sent.headers.entries())
-        return send(sent.url, { method: sent.method, headers, body, signal: sent.signal })
+        return send(sent.url, { method: sent.method, headers, body, signal: sent.signal, timeoutMs })
       },
     })
     api.use(...middleware)
@@ -93,8 +97,11 @@ function rawApi(baseUrl: string, send: (url: string, sending: Sending) => Promis
   }
   const method =
     (name: string) =>
-    async <Answer>(...given: readonly unknown[]): Promise<Answer> =>
-      Reflect.get(await loaded(), name)(...given)
+    async <Answer>(...given: readonly unknown[]): Promise<Answer> => {
+      // Every request has a signal; the caller's is in the last argument.
+      const hasSignal = Object(given.at(-1)).signal !== undefined
+      return Reflect.get(await loaded(hasSignal ? undefined : limitMs), name)(...given)
+    }
   return {
     request: method('request'),
     GET: method('GET'),
