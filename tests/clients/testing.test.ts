@@ -66,7 +66,32 @@ test('respond scripts the answers, until they are taken back', () =>
     expect(await statuses()).toEqual([200, 200])
   }, options))
 
+test('respond begins to count again, also with the list that was there before', () =>
+  withEndpoint(async (hook) => {
+    for (const _ of [1, 2]) {
+      await hook.respond([{ status: 500, times: 1 }])
+      expect([await fetch(hook.url), await fetch(hook.url)].map(({ status }) => status)).toEqual([500, 200])
+    }
+  }, options))
+
 describe('next', () => {
+  test('gives two expectations at once a request each', () =>
+    withEndpoint(async (hook) => {
+      const two = Promise.all([hook.next(), hook.next()])
+      await send(hook, 1)
+      await send(hook, 2)
+      expect((await two).map(({ body }) => body).sort()).toEqual(['1', '2'])
+      await hook.none({}, { within: 0.1 })
+    }, options))
+
+  test('compares by an expression that keeps its place', () =>
+    withEndpoint(async (hook) => {
+      for (const _ of [1, 2]) await send(hook, { type: 'order.paid' })
+      const matcher = { body: { type: /order/g } }
+      await hook.next(matcher)
+      await hook.next(matcher)
+    }, options))
+
   test('takes what has arrived and what will, each once, in any order', () =>
     withEndpoint(async (hook) => {
       const later = hook.next({ body: { n: 2 } })
@@ -116,6 +141,21 @@ What arrived:
 })
 
 describe('none', () => {
+  test('looks at what has arrived, although the service is slow', async () => {
+    const slow = async (url: string, init: RequestInit) => {
+      if (url.includes('/await'))
+        await new Promise((_, reject) => init.signal?.addEventListener('abort', reject))
+      return await fetch(url, init)
+    }
+    await withEndpoint(
+      async (hook) => {
+        await send(hook, { type: 'order.paid' })
+        expect((await failureOf(hook.none({}, { within: 0.1 }))).message).toContain('but got')
+      },
+      { creel: { url: service.baseUrl, key: service.alice.key, fetch: slow } },
+    )
+  })
+
   test('holds while nothing matches, and fails at once when something does', () =>
     withEndpoint(async (hook) => {
       await send(hook, { type: 'other' })

@@ -63,6 +63,12 @@ export class Endpoint {
     return this.#data
   }
 
+  /** Counts the uses of scripted answers from 0 again. */
+  async resetResponses(options: CallOptions = {}): Promise<EndpointData> {
+    this.#data = await this.#calls.resetResponses({ endpointId: this.id }, options)
+    return this.#data
+  }
+
   stats(options: CallOptions = {}): Promise<EndpointStats> {
     return this.#calls.stats({ endpointId: this.id }, options)
   }

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../endpoint.ts'
-import type { EndpointChange } from '../types.ts'
+import type { CapturedRequest, EndpointChange } from '../types.ts'
 import { described, differences, type HookRequest, hookRequest, type Matcher, summary } from './matcher.ts'
 
 /** Timeout of a hook. */
@@ -10,6 +10,8 @@ export interface WaitOptions {
 
 const NEXT_SECONDS = 10
 const NONE_SECONDS = 1
+/** Timeout of the last look at what has arrived. */
+const LOOK_MS = 30_000
 
 /** An expectation of a test that failed, with the requests that arrived instead. */
 export class HookError extends Error {
@@ -59,6 +61,8 @@ export class Hook {
   async respond(responses: NonNullable<EndpointChange['responses']>): Promise<AsyncDisposable> {
     const { responses: before } = this.endpoint.data
     await this.endpoint.update({ responses })
+    // The same list again would go on where it was.
+    await this.endpoint.resetResponses()
     return {
       [Symbol.asyncDispose]: async () => {
         await this.endpoint.update({ responses: before })
@@ -127,13 +131,29 @@ export class Hook {
       const timeoutSeconds = Math.min(60, Math.max(1, Math.ceil(left / 1000)))
       const request = await this.endpoint.requests.await({ afterId: this.#lastId, timeoutSeconds, signal })
       if (request === null) return until > Date.now()
-      this.#lastId = request.id
-      this.#untaken.push(hookRequest(request))
+      this.#arrive(request)
       return true
     } catch (error) {
-      if (signal.aborted) return false
+      if (signal.aborted) return await this.#look()
       throw error
     }
+  }
+
+  /** Reads what has arrived; false if nothing has. A call that was not answered in time does not say so. */
+  async #look(): Promise<boolean> {
+    const { requests } = this.endpoint
+    const signal = AbortSignal.timeout(LOOK_MS)
+    const before = this.#lastId
+    for await (const { id } of requests.list({ afterId: before, order: 'asc', signal }))
+      this.#arrive(await requests.get(id, { signal }))
+    return this.#lastId > before
+  }
+
+  /** Another expectation may have waited for the same request. */
+  #arrive(request: CapturedRequest): void {
+    if (request.id <= this.#lastId) return
+    this.#lastId = request.id
+    this.#untaken.push(hookRequest(request))
   }
 
   /** @param earlier requests that other expectations have taken */

@@ -93,7 +93,7 @@ function bodyDifferences(wanted: JsonPattern, body: string | null): string[] {
 
 function jsonDifferences(path: string, wanted: JsonPattern, got: unknown): string[] {
   if (wanted instanceof RegExp) {
-    return typeof got === 'string' && wanted.test(got) ? [] : [difference(path, wanted, got)]
+    return typeof got === 'string' && textMatches(wanted, got) ? [] : [difference(path, wanted, got)]
   }
   if (Array.isArray(wanted)) {
     if (!Array.isArray(got)) return [difference(path, wanted, got)]
