@@ -10,6 +10,7 @@ import { makeWatchdog, putWatchdog, WATCHDOGS } from './support.ts'
 /** Holds for no capture of these tests. */
 const NO_MATCH = { path: 'method', op: 'eq', value: 'PUT' }
 
+const Timeline = z.looseObject({ matches: z.array(z.object({ requestId: z.int(), at: z.string() })) })
 const Page = z.looseObject({ items: z.array(z.looseObject({ name: z.string() })) })
 
 let service: TestService
@@ -53,6 +54,25 @@ test('the last match is the latest one, also if older ones were imported after i
     lastMatchedAt: latest.receivedAt,
     state: 'onTime',
   })
+})
+
+test('a timeline and a suggestion take the latest matches, although many older ones were imported', async () => {
+  const client = await service.newClient()
+  const endpoint = await client.endpoint()
+  const latest = [await endpoint.capture(), await endpoint.capture()]
+  const at = (hours: number) => new Date(service.clock.now().getTime() - hours * 3_600_000).toISOString()
+  const lines = Array.from({ length: 501 }, (_, n) => ({ receivedAt: at(1 + n / 1000), method: 'POST' }))
+  const rawBody = lines.map((line) => JSON.stringify(line)).join('\n')
+  const headers = { 'Content-Type': 'application/x-ndjson' }
+  await client.post(endpoint.at('/requests/import'), undefined, { rawBody, headers })
+  const made = await makeWatchdog(endpoint)
+  const { body } = await client.get(`${WATCHDOGS}/${made.id}/timeline?from=${at(2)}&to=${at(-1)}`)
+  const { matches } = Timeline.parse(body)
+  expect(matches).toHaveLength(500)
+  expect(matches.slice(-2).map(({ requestId }) => requestId)).toEqual(latest.map(({ id }) => id))
+  expect(matches).toEqual(matches.toSorted((a, b) => (a.at < b.at ? -1 : 1)))
+  const suggested = await client.get(`${WATCHDOGS}/suggest?endpointId=${endpoint.id}`)
+  expect(suggested.body).toMatchObject({ newestAt: latest[1]?.receivedAt })
 })
 
 test('a caller who hangs up ends it, and no watchdog is made', async () => {

@@ -208,16 +208,20 @@ export async function searchNewest(
 /** Time limit of a search through the history. The matches found by then are the answer. */
 const HISTORY_MS = 3_000
 
-/** Matches of a condition in the stored requests, newest first. */
+/** Matches of a condition in the stored requests, the latest first. */
 export interface HistorySearch {
   readonly matches: readonly HistoricMatch[]
   /** False if the time limit ended the search before the end of the history and before `limit` matches. */
   readonly isComplete: boolean
 }
 
+/** Matches that are kept while imported ones are read, as a multiple of those that are asked for. */
+const KEPT_TIMES = 20
+
 /**
- * Searches the stored requests of an endpoint for those that satisfy a condition, for three seconds by default. It runs
- * as a search: see {@link searching}.
+ * Searches the stored requests of an endpoint for the latest that satisfy a condition, for three seconds by default.
+ * Imported requests may be older than captures with lower ids, so it ends with the last capture that is asked for. It
+ * runs as a search: see {@link searching}.
  *
  * @param budgetMs time limit, after which the matches found are returned
  * @throws LineTooLong as {@link searching} does
@@ -232,14 +236,27 @@ export async function searchHistory(
   return await searching(ctx, `history of ${endpointId}`, async (db, options) => {
     const deadline = AbortSignal.timeout(budgetMs)
     const signal = AbortSignal.any([ctx.signal, deadline])
-    const matches: HistoricMatch[] = []
+    const { limit } = range
+    const all = { ...range, limit: Number.MAX_SAFE_INTEGER }
+    let matches: HistoricMatch[] = []
+    let captures = 0
     try {
-      const found = matchingRequests(db, endpointId, condition, range, { ...options, signal })
-      for await (const match of found) matches.push(match)
+      for await (const match of matchingRequests(db, endpointId, condition, all, { ...options, signal })) {
+        matches.push(match)
+        if (!match.imported) captures += 1
+        if (captures === limit) break
+        if (matches.length === KEPT_TIMES * limit) matches = latestOf(matches, limit)
+      }
     } catch (error) {
       if (!deadline.aborted || ctx.signal.aborted) throw error
-      return { matches, isComplete: false }
+      return { matches: latestOf(matches, limit), isComplete: false }
     }
-    return { matches, isComplete: true }
+    return { matches: latestOf(matches, limit), isComplete: true }
   })
+}
+
+function latestOf(matches: readonly HistoricMatch[], limit: number): HistoricMatch[] {
+  const byTime = (a: HistoricMatch, b: HistoricMatch) =>
+    b.receivedAt.getTime() - a.receivedAt.getTime() || b.requestId - a.requestId
+  return matches.toSorted(byTime).slice(0, limit)
 }
