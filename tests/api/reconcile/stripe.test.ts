@@ -236,4 +236,26 @@ describe('Stripe', () => {
     const run = await reconciled(small, senders.stripeOrder({ since: hoursAgo(2).toISOString() }))
     expect(run.counts).toMatchObject({ listed: 1, missing: 0, tooOld: 1, captured: 0 })
   })
+
+  test('nor what it had after a capture that is in the recycle bin', async () => {
+    const small = await service.alice.endpoint({ provider: 'stripe' })
+    stripe.events.splice(0, stripe.events.length, stripeEvent(2, hoursAgo(1)))
+    const [{ id: binned }, { id: evicted }] = [await small.capture(), await small.capture()]
+    await small.capture()
+    await service.alice.delete(small.at(`/requests/${binned}`))
+    const rows = service.db.updateTable('requests').where('endpointId', '=', small.id)
+    await rows
+      .where('id', '=', binned)
+      .set({ receivedAt: hoursAgo(3) })
+      .execute()
+    // As if the cap had been reached since.
+    await service.db.deleteFrom('requests').where('id', '=', evicted).execute()
+    await service.db
+      .updateTable('endpointCounters')
+      .set({ evictedCount: 1, removedUpTo: evicted })
+      .where('endpointId', '=', small.id)
+      .execute()
+    const run = await reconciled(small, senders.stripeOrder({ since: hoursAgo(2).toISOString() }))
+    expect(run.counts).toMatchObject({ listed: 1, missing: 0, tooOld: 1, captured: 0 })
+  })
 })
