@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { z } from 'zod'
+import { anHourAgo } from '../support/clock.ts'
 import { PROGRAM } from '../support/process.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -197,6 +198,22 @@ test('a range that was evicted is truncated, and only that', async () => {
   for (let count = 0; count < 5; count += 1) await endpoint.capture()
   expect(await poll(client, { name, cursor: begin })).toMatchObject({ truncated: true })
   expect(await poll(client, { name, cursor: String(middle) })).toMatchObject({ truncated: false })
+})
+
+test('imported requests that were evicted are no events that are missing', async () => {
+  const endpoint = await service.alice.endpoint({ name: 'full' })
+  const line = `${JSON.stringify({ receivedAt: anHourAgo(), method: 'POST' })}\n`
+  const headers = { 'Content-Type': 'application/x-ndjson' }
+  const cursor = '0'
+  await service.alice.post(endpoint.at('/requests/import'), undefined, { rawBody: line.repeat(20), headers })
+  for (const count of [1, 2]) {
+    // The general statement hides what has open deliveries; the other one deletes.
+    const { id } = await endpoint.capture()
+    const { body } = await service.alice.post('/api/v1/events/poll', { name: 'full.any', cursor })
+    expect(body).toMatchObject({ truncated: false })
+    expect(Object(body).events.at(-1)).toMatchObject({ data: { requestId: id } })
+    expect(Object(body).events).toHaveLength(count)
+  }
 })
 
 test('values that are called like credentials are masked, whoever asks for them', async () => {

@@ -254,22 +254,22 @@ dropped as (
   where r.ctid = o.row_at and r.deleted_at is null and r.hidden_at is null and not exists (
     select from deliveries d
     where d.endpoint_id = o.endpoint_id and d.request_id = o.id and d.finished_at is null)
-  returning r.endpoint_id, r.id, case when ${HAS_RECORDS} then r.body end as body, octet_length(r.body) as body_bytes, ${storageBytesOf('r')} as storage_bytes
+  returning r.endpoint_id, r.id, r.imported, case when ${HAS_RECORDS} then r.body end as body, octet_length(r.body) as body_bytes, ${storageBytesOf('r')} as storage_bytes
 ),${withSentBodies('dropped', HAS_RECORDS)},
 hidden as (
   update requests r set hidden_at = (select now from clock) from oldest o
   where r.ctid = o.row_at and r.deleted_at is null and r.hidden_at is null and exists (
     select from deliveries d
     where d.endpoint_id = o.endpoint_id and d.request_id = o.id and d.finished_at is null)
-  returning r.endpoint_id, r.id, octet_length(r.body) as body_bytes, ${storageBytesOf('r')} as storage_bytes
+  returning r.endpoint_id, r.id, r.imported, octet_length(r.body) as body_bytes, ${storageBytesOf('r')} as storage_bytes
 ),
 evicted as (
   select x.endpoint_id, count(*) as requests, sum(x.body_bytes) as body_bytes, sum(x.storage_bytes) as storage_bytes,
-         max(x.id) as newest_id
+         max(x.id) as newest_id, max(x.id) filter (where not x.imported) as newest_capture
   from (
-    select endpoint_id, id, body_bytes, storage_bytes from dropped
+    select endpoint_id, id, imported, body_bytes, storage_bytes from dropped
     union all
-    select endpoint_id, id, body_bytes, storage_bytes from hidden
+    select endpoint_id, id, imported, body_bytes, storage_bytes from hidden
   ) x
   group by x.endpoint_id
 ),
@@ -282,7 +282,8 @@ counted as (
     },
     evicted: 'coalesce(x.requests, 0)',
     oldestRequestId: 'greatest(c.oldest_request_id, x.newest_id + 1)',
-    removedUpTo: 'x.newest_id',
+    // Imported requests are no events.
+    removedUpTo: 'x.newest_capture',
     requestAt: 't.last_received_at',
     window: {
       startedAt: 'case when o.runs or t.taken > 0 then o.window_started_at else c.window_started_at end',

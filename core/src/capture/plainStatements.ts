@@ -82,7 +82,7 @@ dropped as (
   delete from requests r using oldest o
   where r.ctid = o.row_at and r.deleted_at is null and r.hidden_at is null and not exists (
     select from deliveries d where d.endpoint_id = $1::uuid and d.request_id = o.id and d.finished_at is null)
-  returning r.endpoint_id, r.id, case when ${HAS_RECORDS} then r.body end as body, octet_length(r.body) as body_bytes, ${storageBytesOf('r')} as storage_bytes
+  returning r.endpoint_id, r.id, r.imported, case when ${HAS_RECORDS} then r.body end as body, octet_length(r.body) as body_bytes, ${storageBytesOf('r')} as storage_bytes
 ),${withSentBodies('dropped', HAS_RECORDS)},
 counted as (
   ${updateCounters({
@@ -94,11 +94,13 @@ counted as (
     },
     evicted: 'x.requests',
     oldestRequestId: 'greatest(c.oldest_request_id, x.newest_id + 1)',
-    removedUpTo: 'x.newest_id',
+    // Imported requests are no events.
+    removedUpTo: 'x.newest_capture',
   })}
   from (
     select count(*)::integer as requests, coalesce(sum(body_bytes), 0) as body_bytes,
-      coalesce(sum(storage_bytes), 0) as storage_bytes, max(id) as newest_id
+      coalesce(sum(storage_bytes), 0) as storage_bytes, max(id) as newest_id,
+      max(id) filter (where not imported) as newest_capture
     from dropped
   ) x, endpoints e
   join endpoint_revisions v on v.endpoint_id = e.id

@@ -27,18 +27,25 @@ const REMOVED_UP_TO = statement(
   'select removed_up_to from endpoint_counters where endpoint_id = $1::uuid',
 )
 
-/** The newest request of an endpoint that lies too far behind, after a position. */
+/** Requests that are read for that, since imported ones are no events and do not count. */
+const LOOKED_MAX = 100_000
+
+/** The newest capture of an endpoint that lies too far behind, after a position. */
 const SKIPPED_UP_TO = statement(
   'events too far behind',
-  `select id from requests where endpoint_id = $1::uuid and id > $2::bigint order by id desc offset ${BEHIND_MAX} limit 1`,
+  `select id from (
+    select id, imported from requests where endpoint_id = $1::uuid and id > $2::bigint order by id desc limit ${LOOKED_MAX}
+  ) w where not imported order by id desc offset ${BEHIND_MAX} limit 1`,
 )
 
-/** Imported requests are no events, and have any earlier time. */
+/** Imported requests have any earlier time. */
 const TOO_OLD = statement(
   'events too old',
   `select max(id) as id from (
-    select id, received_at, imported from requests where endpoint_id = $1::uuid and id > $2::bigint order by id limit ${BEHIND_MAX}
-  ) w where received_at < $3::timestamptz and not imported`,
+    select id, received_at from (
+      select id, received_at, imported from requests where endpoint_id = $1::uuid and id > $2::bigint order by id limit ${LOOKED_MAX}
+    ) w where not imported order by id limit ${BEHIND_MAX}
+  ) c where received_at < $3::timestamptz`,
 )
 
 /** One of several readers of an endpoint. */

@@ -143,6 +143,18 @@ describe('export and import', () => {
     expect(await oldest()).toMatchObject({ storage: { oldestRequestAt: captured } })
   })
 
+  test('no event is skipped because many requests came in after it', async () => {
+    const endpoint = await service.alice.endpoint({ name: 'skips nothing' })
+    const { id } = await endpoint.capture()
+    const line = `${JSON.stringify({ receivedAt, method: 'POST' })}\n`
+    expect(await importInto(endpoint, line.repeat(10_100))).toMatchObject({ status: 200 })
+    const { body } = await service.alice.post('/api/v1/events/poll', {
+      name: 'skips-nothing.any',
+      cursor: '0',
+    })
+    expect(body).toMatchObject({ events: [{ data: { requestId: id } }], truncated: false })
+  })
+
   test('give back long bodies, which are read and written in pieces', async () => {
     const large = await startService({ limits: { payloadBytesMax: 5_000_000 } })
     const source = await large.alice.endpoint()
