@@ -346,8 +346,11 @@ describe('follow()', () => {
 
   test('reads all of it where the number of pages is not known', async () => {
     await using endpoint = await creel.endpoints.create()
+    await using other = await creel.endpoints.create()
     await store(endpoint, 10_100)
     const { value: newest } = await endpoint.requests.list()[Symbol.asyncIterator]().next()
+    // It is estimated by ids, of which others have many.
+    await store(other, 10_100)
     const bodies = await store(endpoint, 10_100)
     const seen: (string | null)[] = []
     for await (const { bodyPreview } of endpoint.requests.follow({ afterId: newest?.id ?? 0 })) {
