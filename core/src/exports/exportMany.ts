@@ -3,7 +3,7 @@ import type { Urls } from '../api/services.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import { isShredded } from '../platform/secrets/index.ts'
-import { Turns, WAIT_MS_MAX } from '../platform/turns/index.ts'
+import { type EndTurn, Turns, WAIT_MS_MAX } from '../platform/turns/index.ts'
 import { inTurn, type RequestFilters } from '../requests/index.ts'
 import {
   type ExportRow,
@@ -66,8 +66,10 @@ export interface ExportOptions {
   readonly includeSecrets: boolean
   readonly urls: Urls
   readonly workspaceId: string
-  /** Aborts the export between two chunks. */
+  /** Aborts the export between two chunks: it breaks off. */
   readonly signal: AbortSignal
+  /** Called when the export is over, however it ends. Further calls must be no-ops. */
+  readonly release: () => void
 }
 
 type Chunks = AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined>
@@ -84,24 +86,38 @@ export async function exportMany(
   endpoint: Pick<EndpointRow, 'id' | 'captureId'>,
   options: ExportOptions,
 ): Promise<AsyncIterable<Uint8Array<ArrayBuffer>>> {
-  const { workspaceId, signal } = options
-  const end = await exports.begin(workspaceId, { signal })
+  const { workspaceId, signal, release } = options
+  const turn = await takeTurn(workspaceId, signal).catch((error: unknown) => {
+    release()
+    throw error
+  })
+  const end = (isWhole: boolean) => {
+    turn(isWhole)
+    release()
+  }
   const chunks = chunksFor(db, endpoint, options)
   // An iterator that was never started does not run its `finally`.
   signal.addEventListener('abort', () => end(false), { once: true })
   const next = async () => {
-    const result = await chunks.next().catch((error: unknown) => {
+    try {
+      signal.throwIfAborted()
+      const result = await chunks.next()
+      if (result.done === true) end(true)
+      return result
+    } catch (error) {
       end(false)
       throw error
-    })
-    if (result.done === true) end()
-    return result
+    }
   }
   const cancel = async () => {
     end(false)
     return await chunks.return()
   }
   return { [Symbol.asyncIterator]: () => ({ next, return: cancel }) }
+}
+
+async function takeTurn(workspaceId: string, signal: AbortSignal): Promise<EndTurn> {
+  return await exports.begin(workspaceId, { signal })
 }
 
 async function* chunksFor(

@@ -4,6 +4,7 @@ import { route, router } from '../api/route.ts'
 import { endpointId, Int64, optional } from '../api/values.ts'
 import { findsEndpoint } from '../endpoints/index.ts'
 import { filterInput, findsRequest } from '../requests/index.ts'
+import { watchCaller } from '../streams/index.ts'
 import { exportMany } from './exportMany.ts'
 import { FORMAT_NAMES, FORMATS, type Format } from './formats/index.ts'
 import { importRequests } from './importRequests.ts'
@@ -72,11 +73,12 @@ export const transferRoutes = router({
   }).query(async ({ ctx, input }) => {
     const { endpointId: _id, format = 'ndjson', includeSecrets: whole = false, ...filters } = input
     const options = { filters, format, includeSecrets: whole, urls: ctx.urls, workspaceId: ctx.workspace.id }
-    const signal = AbortSignal.any([ctx.signal, ctx.stopping])
+    const validity = watchCaller(ctx, ctx)
+    const signal = AbortSignal.any([ctx.signal, ctx.stopping, validity.signal])
     return {
       contentType: format === 'ndjson' ? NDJSON : 'application/json',
       fileName: `requests.${format}`,
-      parts: await exportMany(ctx.db, ctx.endpoint, { ...options, signal }),
+      parts: await exportMany(ctx.db, ctx.endpoint, { ...options, signal, release: validity.release }),
     }
   }),
 

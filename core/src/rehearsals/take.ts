@@ -8,6 +8,7 @@ import type { EndpointRow } from '../endpoints/index.ts'
 import { wireField } from '../engine/message/index.ts'
 import { changesOf } from '../platform/changes/index.ts'
 import type { Trx } from '../platform/db/index.ts'
+import { watchCaller } from '../streams/index.ts'
 import { endReplay } from './control.ts'
 import {
   ANSWER_BYTES_MAX,
@@ -41,7 +42,7 @@ const NO_POSITION = 2 ** 31 - 1
  * lasts is given again.
  *
  * @throws DomainError `validation_failed` for a replay that is not for listeners; `rate_limited` over the waiting calls
- *   of the key
+ *   of the key; `unauthorized` when the key is revoked while it waits
  */
 export async function takeItems(
   ctx: Context,
@@ -63,10 +64,18 @@ export async function takeItems(
     longestMs: waitSeconds * 1000,
     noun: 'calls of this key that wait for requests of replays',
   })
-  const ended = AbortSignal.any([ctx.signal, ctx.stopping, AbortSignal.timeout(waitSeconds * 1000)])
+  const validity = watchCaller(ctx, ctx)
+  const ended = AbortSignal.any([
+    ctx.signal,
+    ctx.stopping,
+    validity.signal,
+    AbortSignal.timeout(waitSeconds * 1000),
+  ])
   const changes = changesOf(ctx, endpoint.id, ended)
   try {
     for (;;) {
+      // Before the look, which would claim what nobody gets.
+      validity.signal.throwIfAborted()
       const { taken, isOver, nextInMs } = await look(ctx, replay, max)
       if (taken.items.length > 0 || isOver || ended.aborted) return taken
       const lookedAt = performance.now()
@@ -76,6 +85,7 @@ export async function takeItems(
     }
   } finally {
     changes.stop()
+    validity.release()
     await slot.free()
   }
 }

@@ -5,6 +5,7 @@ import { gathering } from '../api/gathering.ts'
 import { takeSlot } from '../api/slots.ts'
 import { type EndpointRow, findEndpoint } from '../endpoints/index.ts'
 import { changesOf } from '../platform/changes/index.ts'
+import { watchCaller } from '../streams/index.ts'
 import { awaitsWaiting } from './declarations.ts'
 import { requestView } from './find.ts'
 import { findAwaited } from './queries.ts'
@@ -22,7 +23,8 @@ type Awaited = z.input<typeof RequestDetail>
  * and ends at once when the client hangs up or the service stops.
  *
  * @returns null after the timeout
- * @throws DomainError `rate_limited` over the key's parallel awaits; `not_found` as soon as the endpoint is deleted
+ * @throws DomainError `rate_limited` over the key's parallel awaits; `not_found` as soon as the endpoint is deleted;
+ *   `unauthorized` when the key is revoked while it waits
  */
 export async function awaitRequest(
   ctx: Context,
@@ -35,7 +37,13 @@ export async function awaitRequest(
     longestMs: timeoutSeconds * 1000,
     noun: 'awaits of this key',
   })
-  const ended = AbortSignal.any([ctx.signal, ctx.stopping, AbortSignal.timeout(timeoutSeconds * 1000)])
+  const validity = watchCaller(ctx, ctx)
+  const ended = AbortSignal.any([
+    ctx.signal,
+    ctx.stopping,
+    validity.signal,
+    AbortSignal.timeout(timeoutSeconds * 1000),
+  ])
   // Subscribes before the first lookup, so that no change in between is missed.
   const changes = changesOf(ctx, endpoint.id, ended)
   const key = JSON.stringify([ctx.workspace.id, endpoint.id, filters])
@@ -43,15 +51,18 @@ export async function awaitRequest(
   try {
     while (!ended.aborted) {
       const found = await lookTogether(ctx.db, key, { ctx, endpointId: endpoint.id, filters })
+      validity.signal.throwIfAborted()
       if (found !== null) return found
       if (!isWaiting) awaitsWaiting.inc()
       isWaiting = true
       await changes.next()
+      validity.signal.throwIfAborted()
     }
     return null
   } finally {
     if (isWaiting) awaitsWaiting.dec()
     changes.stop()
+    validity.release()
     await slot.free()
   }
 }

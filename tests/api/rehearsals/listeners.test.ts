@@ -111,6 +111,25 @@ test('a call that waits ends when the replay is cancelled', async () => {
   await eventually('the end of its slot', async () => (await slots()) === 0)
 })
 
+test('a call that waits answers 401 within 6 s when its key is revoked, and claims nothing', async () => {
+  const { id, at, take, answer } = await listened(2)
+  expect(await take(5)).toEqual([1])
+  const made = await service.alice.expect(
+    service.alice.post('/api/v1/keys', { name: 'short', scope: 'write' }),
+    z.looseObject({ id: z.string(), key: z.string() }),
+  )
+  const waiting = service.alice.post(
+    at(`/${id}/take`),
+    { max: 1, waitSeconds: 20 },
+    { headers: { Authorization: `Bearer ${made.key}` } },
+  )
+  await eventually('the slot of the call', async () => (await slots()) > 0)
+  await service.alice.delete(`/api/v1/keys/${made.id}`)
+  expect(await waiting).toMatchObject({ status: 401, body: { code: 'unauthorized' } })
+  expect(await answer(1)).toBe(204)
+  expect(await take(5)).toEqual([2])
+})
+
 test('a key has 32 calls that wait', async () => {
   const { id, at, take, call } = await listened(1)
   expect(await take(5)).toEqual([1])

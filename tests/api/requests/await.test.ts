@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { z } from 'zod'
 import { eventually } from '../../support/eventually.ts'
 import { wrongParts } from '../../support/problems.ts'
 import { startService, type TestService } from '../../support/service.ts'
@@ -103,6 +104,23 @@ describe('GET /api/v1/endpoints/{endpointId}/requests/await', () => {
     const waiting = service.alice.get(endpoint.at('/requests/await?timeoutSeconds=20'))
     await service.alice.delete(endpoint.at(''))
     expect((await waiting).status).toBe(404)
+  })
+
+  test('answers 401 within 6 s when its key is revoked, and nothing of what arrives then', async () => {
+    const endpoint = await service.alice.endpoint()
+    const made = await service.alice.post('/api/v1/keys', { name: 'short', scope: 'read' })
+    const Key = z.looseObject({ id: z.string(), key: z.string() })
+    const { id, key } = Key.parse(made.body)
+    const waiting = service.alice.get(endpoint.at('/requests/await?timeoutSeconds=60'), {
+      headers: { Authorization: `Bearer ${key}` },
+    })
+    await taken(1)
+    await service.alice.delete(`/api/v1/keys/${id}`)
+    expect(await waiting).toMatchObject({ status: 401, body: { code: 'unauthorized' } })
+    await eventually('its slot is free', async () => {
+      const held = await service.db.selectFrom('concurrencySlots').selectAll().execute()
+      return !held.some(({ scope }) => scope.includes(id))
+    })
   })
 
   test.each<[string, string]>([

@@ -267,6 +267,30 @@ test('a workspace has two exports at once, and the next begins when one has ende
   await large.stop()
 })
 
+test('an export breaks off within 6 s when its key is revoked, and gives its place to the next', async () => {
+  const large = await startService({ parts: ['gateway'], limits: { payloadBytesMax: 5_000_000 } })
+  const endpoint = await large.alice.endpoint()
+  for (let count = 0; count < 12; count += 1) await endpoint.send({ body: new Uint8Array(5_000_000) })
+  const made = await large.alice.expect(
+    large.alice.post('/api/v1/keys', { name: 'short', scope: 'read' }),
+    z.looseObject({ id: z.string(), key: z.string() }),
+  )
+  const open = async () => {
+    const answer = await fetch(large.baseUrl + endpoint.at('/requests/export'), {
+      headers: { Authorization: `Bearer ${made.key}` },
+    })
+    expect(answer.status).toBe(200)
+    return answer
+  }
+  // The clients read nothing, so that both places of the workspace stay taken.
+  const answers = [await open(), await open()]
+  await large.alice.delete(`/api/v1/keys/${made.id}`)
+  // Waits ten seconds at most for a place.
+  expect((await large.alice.get(endpoint.at('/requests/export?method=put'))).status).toBe(200)
+  for (const answer of answers) await expect(answer.bytes()).rejects.toThrow()
+  await large.stop()
+})
+
 describe('import', () => {
   const good = { receivedAt, method: 'POST', body: 'good' }
 
@@ -532,7 +556,8 @@ async function exporting({ db, alice, baseUrl }: TestService, endpoint: TestEndp
     },
   }
   const options = { filters, format: 'ndjson', includeSecrets: true, urls, workspaceId, signal } as const
-  return await exportMany(db, { id: endpoint.id, captureId: endpoint.id }, options)
+  const release = () => {}
+  return await exportMany(db, { id: endpoint.id, captureId: endpoint.id }, { ...options, release })
 }
 
 test('an export breaks off when its endpoint goes, whose encrypted requests would read as shredded', async () => {

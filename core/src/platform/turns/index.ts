@@ -1,2 +1,2 @@
 export { atOnce, inSlices, slices } from './slices.ts'
-export { LineTooLong, Turns, WAIT_MS_MAX, type WorkOptions } from './turns.ts'
+export { type EndTurn, LineTooLong, Turns, WAIT_MS_MAX, type WorkOptions } from './turns.ts'
