@@ -17,9 +17,9 @@ export interface Viewer {
   readonly now: Date
 }
 
-/** Links that still show their request. */
-function shown(db: Db, { workspaceId, onlyEndpointId, now }: Viewer) {
-  const live = db
+/** Links that have not ended, also of requests in the recycle bin, which a restore shows again. */
+function live(db: Db, { workspaceId, onlyEndpointId, now }: Viewer) {
+  const links = db
     .selectFrom('shareLinks as s')
     .innerJoin('requests as r', (on) =>
       on.onRef('r.endpointId', '=', 's.endpointId').onRef('r.id', '=', 's.requestId'),
@@ -27,11 +27,13 @@ function shown(db: Db, { workspaceId, onlyEndpointId, now }: Viewer) {
     .innerJoin('endpoints as e', 'e.id', 's.endpointId')
     .where('s.workspaceId', '=', workspaceId)
     .where('s.expiresAt', '>', now)
-    .where('r.deletedAt', 'is', null)
-    .where('r.hiddenAt', 'is', null)
     .where('e.deletedAt', 'is', null)
-  return onlyEndpointId === null ? live : live.where('s.endpointId', '=', onlyEndpointId)
+  return onlyEndpointId === null ? links : links.where('s.endpointId', '=', onlyEndpointId)
 }
+
+/** Links that show their request now. */
+const shown = (db: Db, viewer: Viewer) =>
+  live(db, viewer).where('r.deletedAt', 'is', null).where('r.hiddenAt', 'is', null)
 
 const COLUMNS = [
   's.id',
@@ -57,7 +59,7 @@ export async function listShareLinks(
 
 /** A live link; undefined where there is none for this viewer. */
 export async function findShareLink(db: Db, viewer: Viewer, id: string) {
-  return await shown(db, viewer).where('s.id', '=', id).select(COLUMNS).executeTakeFirst()
+  return await live(db, viewer).where('s.id', '=', id).select(COLUMNS).executeTakeFirst()
 }
 
 /** A link as the API shows it. */

@@ -103,6 +103,19 @@ describe('the page of a link', () => {
     expect(items.map(({ id }) => id)).not.toContain(short.id)
   })
 
+  test('can be revoked while its request is in the recycle bin, and stays so after a restore', async () => {
+    const { id } = await endpoint.capture()
+    const link = await share(id)
+    await service.alice.delete(endpoint.at(`/requests/${id}`))
+    expect((await open(link.url)).status).toBe(404)
+    expect((await service.charlie.delete(`/api/v1/share-links/${link.id}`)).status).toBe(404)
+    expect((await service.alice.delete(`/api/v1/share-links/${link.id}`)).status).toBe(204)
+    const restored = await service.alice.post('/api/v1/recycle-bin/restore', { requestIds: [id] })
+    expect(restored.status).toBe(200)
+    expect((await service.alice.get(endpoint.at(`/requests/${id}`))).status).toBe(200)
+    expect((await open(link.url)).status).toBe(404)
+  })
+
   test('is told apart by its whole token, of which only a digest is stored', async () => {
     const { id } = await endpoint.capture()
     const { url } = await share(id)
