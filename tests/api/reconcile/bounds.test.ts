@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from 'bun:test'
+import type { ServerResponse } from 'node:http'
 import { sql } from 'kysely'
 import {
   PAGE_BYTES_MAX,
@@ -180,4 +181,37 @@ test('a sender that always fails ends the run after five calls, and one that ask
   }
   expect(await fails(503, {})).toEqual({ code: 'sender_failed', calls: 5 })
   expect(await fails(429, { 'Retry-After': '86400' })).toEqual({ code: 'rate_limited', calls: 1 })
+})
+
+test('a page of more events than were asked for ends the run, and says so', async () => {
+  const at = hoursAgo(2)
+  const { github } = senders
+  const listed = Array.from({ length: 101 }, (_, number) => ({
+    ofStripe: stripeEvent(number, at),
+    ofGithub: githubDelivery(number, at),
+  }))
+  const answer = (response: ServerResponse, body: object) => {
+    response.writeHead(200, { 'Content-Type': 'application/json' })
+    response.end(JSON.stringify(body))
+    return true
+  }
+  stripe.interfere = (_call, response) =>
+    answer(response, { object: 'list', has_more: false, data: listed.map(({ ofStripe }) => ofStripe) })
+  github.interfere = (_call, response) =>
+    answer(
+      response,
+      listed.map(({ ofGithub }) => ofGithub),
+    )
+  const runs = [
+    await reconciled(await service.alice.endpoint({ provider: 'stripe' }), senders.stripeOrder()),
+    await reconciled(await service.alice.endpoint({ provider: 'github' }), senders.githubOrder()),
+  ]
+  stripe.interfere = undefined
+  github.interfere = undefined
+  for (const run of runs)
+    expect(run).toMatchObject({
+      state: 'failed',
+      error: { code: 'bad_answer', detail: expect.stringContaining('100 that were asked for') },
+      counts: { listed: 0 },
+    })
 })

@@ -79,6 +79,11 @@ export function badAnswer(detail: string): Answer<never> {
   return { outcome: 'failed', failure: { code: 'bad_answer', detail } }
 }
 
+/** The refusal of a page that ignores its limit: a run stores and compares no more at once than it asked for. */
+export function tooMany(noun: string, asked: number): Answer<never> {
+  return badAnswer(`The sender answered more ${noun} than the ${asked} that were asked for.`)
+}
+
 /** Time that a rate limit asks to wait; undefined if the answer names none. */
 function waitOf({ statusCode, headers }: Response, now: Date): number | undefined {
   if (statusCode !== 429 && statusCode !== 403) return undefined

@@ -3,7 +3,7 @@ import { headerValues, type WireHeader } from '../../engine/message/index.ts'
 import { isEventId, storedEventId } from '../../engine/verification/index.ts'
 import { storable } from '../../platform/db/index.ts'
 import { PAGE_EVENTS } from '../declarations.ts'
-import { badAnswer, type CallServices, callSender } from './call.ts'
+import { badAnswer, type CallServices, callSender, tooMany } from './call.ts'
 import {
   type Answer,
   itemsOf,
@@ -58,6 +58,7 @@ export function github(
       if (answer.outcome !== 'ok') return answer
       const deliveries = itemsOf(looksOf(answer.value.text), deliveryOf)
       if (deliveries === undefined) return badAnswer('The sender answered no list of deliveries.')
+      if (deliveries.length > PAGE_EVENTS) return tooMany('deliveries', PAGE_EVENTS)
       const oldest = deliveries.at(-1)
       const isOver = oldest === undefined || oldest.at < since
       const isMeant = ({ at, type }: SentEvent) =>

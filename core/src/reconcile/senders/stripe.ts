@@ -8,7 +8,7 @@ import {
 } from '../../engine/json/index.ts'
 import { isEventId, storedEventId } from '../../engine/verification/index.ts'
 import { PAGE_BYTES_MAX, PAGE_EVENTS } from '../declarations.ts'
-import { badAnswer, type CallServices, callSender } from './call.ts'
+import { badAnswer, type CallServices, callSender, tooMany } from './call.ts'
 import {
   type Answer,
   type Fetching,
@@ -81,9 +81,9 @@ export function stripe(services: CallServices, baseUrl: string, apiKey: string):
       return await read(scope, { size: Math.ceil(size / SMALLER), after }, parse)
     }
     const page = pageOf(parse(answer.value.text))
-    return page === undefined
-      ? badAnswer('The sender answered no list of events.')
-      : { outcome: 'ok', value: { ...page, size } }
+    if (page === undefined) return badAnswer('The sender answered no list of events.')
+    if (page.events.length > size) return tooMany('events', size)
+    return { outcome: 'ok', value: { ...page, size } }
   }
 
   return {
