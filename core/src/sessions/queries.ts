@@ -2,12 +2,16 @@ import { budgetClock, SECONDS_LEFT, takeFromWindow } from '../api/callBudget.ts'
 import { isSealed, isSealedOf } from '../api/seal.ts'
 import { isHere, isLive } from '../keys/index.ts'
 import { type Db, type RowsOf, run, type SessionsTable, statement, type Trx } from '../platform/db/index.ts'
+import { DAY_MS } from '../platform/time/index.ts'
 
 /** Maximum lifetime of a session after sign-in. */
 export const SESSION_DAYS = 30
 
 /** Idle time after which a session ends. */
 const IDLE_DAYS = 7
+
+/** Signed-in browsers of a key at once, each of which has a budget and slots of its own. */
+const SESSIONS_MAX = 50
 
 /** Lifetime of a sign-in link, which works once. */
 export const LINK_MINUTES = 15
@@ -129,17 +133,41 @@ export async function listSessions(
 /** The columns of a new session; only the digest of its token is stored. */
 export type NewSession = Omit<SessionsTable, 'seenAt'>
 
-/** Adds the session, and deletes the workspace's expired ones. */
+/**
+ * Adds the session. Deletes the workspace's expired and idle ones, and the oldest of the same key beyond
+ * {@link SESSIONS_MAX}.
+ */
 export async function insertSession(trx: Trx, row: NewSession): Promise<void> {
   await trx
     .deleteFrom('sessions')
     .where('workspaceId', '=', row.workspaceId)
-    .where('expiresAt', '<=', row.createdAt)
+    .where((of) =>
+      of.or([
+        of('expiresAt', '<=', row.createdAt),
+        of('seenAt', '<=', new Date(row.createdAt.getTime() - IDLE_DAYS * DAY_MS)),
+      ]),
+    )
     .execute()
+  if (row.apiKeyId !== null) await deleteOldest(trx, row.workspaceId, row.apiKeyId)
   await trx
     .insertInto('sessions')
     .values({ ...row, seenAt: row.createdAt })
     .execute()
+}
+
+/** Makes room for one more session of a key. */
+async function deleteOldest(trx: Trx, workspaceId: string, apiKeyId: string): Promise<void> {
+  const surplus = trx
+    .selectFrom('sessions')
+    .where('workspaceId', '=', workspaceId)
+    .where('apiKeyId', '=', apiKeyId)
+    .orderBy('createdAt', 'desc')
+    .orderBy('id', 'desc')
+    .offset(SESSIONS_MAX - 1)
+    .select('id')
+  // A session that another sign-in is about to end is left to it: neither waits for the other.
+  const free = trx.selectFrom('sessions').where('id', 'in', surplus).select('id').forUpdate().skipLocked()
+  await trx.deleteFrom('sessions').where('id', 'in', free).execute()
 }
 
 /** Ends a session of the workspace; false if none has the id. */

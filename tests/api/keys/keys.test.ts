@@ -88,6 +88,27 @@ describe('a key', () => {
     expect((await browser.query('sessions.current')).status).toBe(200)
   })
 
+  test('has 50 signed-in browsers at once: the next one ends the oldest, and none of another key', async () => {
+    const client = await service.newClient()
+    const { key } = await make(client, {})
+    const signedIn = async (of: string) => {
+      const browser = new TestBrowser(service)
+      expect((await browser.signIn({ key: of })).status).toBe(204)
+      await service.clock.advance(1_000)
+      return browser
+    }
+    const isIn = async (browser: TestBrowser) => (await browser.query('sessions.current')).status === 200
+    const other = await signedIn(client.key)
+    const browsers: TestBrowser[] = []
+    for (let count = 0; count < 50; count += 1) browsers.push(await signedIn(key))
+    const [first, second] = browsers
+    if (first === undefined || second === undefined) throw new Error('No browser signed in.')
+    expect(await isIn(first)).toBe(true)
+    const last = await signedIn(key)
+    expect([await isIn(first), await isIn(second), await isIn(last)]).toEqual([false, true, true])
+    expect(await isIn(other)).toBe(true)
+  })
+
   test('may be used from its networks only, by what a trusted proxy says', async () => {
     const client = await service.newClient()
     const { id, key } = await make(client, { allowedNetworks: ['198.51.100.7', '2001:db8::1/32'] })
