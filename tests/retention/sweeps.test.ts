@@ -4,6 +4,7 @@ import {
   sweepRetention as sweepRetentionNow,
 } from '@creel/core/retention'
 import { z } from 'zod'
+import { TestBrowser } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -355,4 +356,41 @@ test('windows of keys that rest are forgotten', async () => {
   await service.clock.advance(2 * 3_600_000)
   await sweepRetention(service)
   expect(await windows()).toHaveLength(0)
+})
+
+test('browsers and links that have ended are forgotten, and the others are not', async () => {
+  const client = await service.newClient()
+  const { workspaceId } = client
+  const held = async () => {
+    const of = async (table: 'sessions' | 'signInLinks' | 'shareLinks') =>
+      (
+        await service.db
+          .selectFrom(table)
+          .where('workspaceId', '=', workspaceId)
+          .select('workspaceId')
+          .execute()
+      ).length
+    return { sessions: await of('sessions'), links: await of('signInLinks'), shared: await of('shareLinks') }
+  }
+  const made = await client.expect(
+    client.post('/api/v1/keys', { name: 'revoked' }),
+    z.looseObject({ id: z.string(), key: z.string() }),
+  )
+  for (const key of [client.key, made.key])
+    expect((await new TestBrowser(service).signIn({ key })).status).toBe(204)
+  await service.operator.sessions.link({ workspace: workspaceId })
+  const endpoint = await client.endpoint()
+  const { id } = await endpoint.capture()
+  const share = (expiresInSeconds: number) =>
+    client.post(endpoint.at(`/requests/${id}/share-links`), { expiresInSeconds })
+  for (const seconds of [60, 86_400]) expect((await share(seconds)).status).toBe(201)
+  await sweepRetention(service)
+  expect(await held()).toEqual({ sessions: 2, links: 1, shared: 2 })
+  await client.delete(`/api/v1/keys/${made.id}`)
+  await service.clock.advance(3_600_000)
+  await sweepRetention(service)
+  expect(await held()).toEqual({ sessions: 1, links: 0, shared: 1 })
+  await service.clock.advance(8 * DAY)
+  await sweepRetention(service)
+  expect(await held()).toEqual({ sessions: 0, links: 0, shared: 0 })
 })

@@ -5,6 +5,8 @@ import { countAttempts } from '../deliveries/index.ts'
 import { updateCounters } from '../endpoints/index.ts'
 import { Failures, type RowsOf, run, statement, type Trx } from '../platform/db/index.ts'
 import { lockCounters, measuredBytes, storageBytesOf } from '../requests/index.ts'
+import { deleteEndedSessions } from '../sessions/index.ts'
+import { deleteExpiredShareLinks } from '../shareLinks/index.ts'
 import { sweepRejections } from '../traffic/index.ts'
 import { sweptRows } from './declarations.ts'
 import {
@@ -91,8 +93,8 @@ const SWEEPS = [sweepStored, sweepBin, sweepHidden, sweepAttempts, sweepDetails,
 
 /**
  * Deletes everything that is past its plan's retention: stored and binned requests, attempts and their records. Also
- * deletes claims of events whose window has ended, old entries of the audit log, unused rate windows, and old minutes
- * of refused captures. Works in small batches with little effect on captures. May be interrupted at any time, and several workers may sweep at once.
+ * deletes claims of events whose window has ended, old entries of the audit log, unused rate windows, ended
+ * sessions and links, and old minutes of refused captures. Works in small batches with little effect on captures. May be interrupted at any time, and several workers may sweep at once.
  *
  * @throws what has failed, at the end
  */
@@ -101,7 +103,7 @@ export async function sweepRetention(
   signal: AbortSignal,
 ): Promise<void> {
   const failures = new Failures()
-  for (const sweep of [sweepAudit, sweepRateWindows, sweepRejections])
+  for (const sweep of [sweepAudit, sweepRateWindows, sweepTokens, sweepRejections])
     await failures.unless(() => sweep(services, signal))
   const all = () => endpointsToSweep(services)
   await inTurns({ signal, failures }, all, async (endpoint, turn) => {
@@ -122,6 +124,15 @@ async function sweepRateWindows({ db, clock }: SweepServices): Promise<void> {
       trx,
     )
     await sql`delete from concurrency_slots where ends_at < ${now}`.execute(trx)
+  })
+}
+
+/** Deletes signed-in browsers, sign-in links and share links that have ended. */
+async function sweepTokens({ db, clock }: SweepServices): Promise<void> {
+  const now = clock.now()
+  await sweepTransaction(db, async (trx) => {
+    await deleteEndedSessions(trx, now)
+    await deleteExpiredShareLinks(trx, now)
   })
 }
 

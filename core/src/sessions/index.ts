@@ -1,3 +1,3 @@
 export * from './authenticate.ts'
-export { SESSION_DAYS } from './queries.ts'
+export { deleteEndedSessions, SESSION_DAYS } from './queries.ts'
 export { type Credential, endSessionOfToken, startSession } from './start.ts'

@@ -210,6 +210,26 @@ export async function insertLink(
   await trx.insertInto('signInLinks').values(row).execute()
 }
 
+/**
+ * Deletes sessions and links that have ended, of all workspaces. Those of a key that has expired stay: a later expiry
+ * revives it.
+ */
+export async function deleteEndedSessions(trx: Trx, now: Date): Promise<void> {
+  await trx
+    .deleteFrom('sessions')
+    .where((of) =>
+      of.or([
+        of('expiresAt', '<=', now),
+        of('seenAt', '<=', new Date(now.getTime() - IDLE_DAYS * DAY_MS)),
+        of('apiKeyId', 'in', (keys) =>
+          keys.selectFrom('apiKeys').where('revokedAt', 'is not', null).select('id'),
+        ),
+      ]),
+    )
+    .execute()
+  await trx.deleteFrom('signInLinks').where('expiresAt', '<=', now).execute()
+}
+
 /** Consumes a link: of several concurrent calls, one gets its identity. The link of a revoked key is invalid. */
 export async function takeLink(trx: Trx, sha256: Buffer, now: Date): Promise<SignedIn | undefined> {
   return await trx

@@ -1,2 +1,2 @@
-export { knownShareLinks, openShareLink, type SharedLink } from './queries.ts'
+export { deleteExpiredShareLinks, knownShareLinks, openShareLink, type SharedLink } from './queries.ts'
 export { shareLinkRoutes } from './routes.ts'

@@ -85,6 +85,11 @@ export async function countAfterSweep(trx: Trx, workspaceId: string, now: Date):
   return await countOf(trx.selectFrom('shareLinks').where('workspaceId', '=', workspaceId))
 }
 
+/** Deletes the links of all workspaces that have expired. */
+export async function deleteExpiredShareLinks(trx: Trx, now: Date): Promise<void> {
+  await trx.deleteFrom('shareLinks').where('expiresAt', '<=', now).execute()
+}
+
 export async function deleteShareLink(trx: Trx, id: string): Promise<void> {
   const gone = await trx.deleteFrom('shareLinks').where('id', '=', id).executeTakeFirst()
   if (gone.numDeletedRows === 0n) throw notFound('share link')
