@@ -87,10 +87,13 @@ export async function exportMany(
   options: ExportOptions,
 ): Promise<AsyncIterable<Uint8Array<ArrayBuffer>>> {
   const { workspaceId, signal, release } = options
-  const turn = await takeTurn(workspaceId, signal).catch((error: unknown) => {
+  let turn: EndTurn
+  try {
+    turn = await exports.begin(workspaceId, { signal })
+  } catch (error) {
     release()
     throw error
-  })
+  }
   const end = (isWhole: boolean) => {
     turn(isWhole)
     release()
@@ -114,10 +117,6 @@ export async function exportMany(
     return await chunks.return()
   }
   return { [Symbol.asyncIterator]: () => ({ next, return: cancel }) }
-}
-
-async function takeTurn(workspaceId: string, signal: AbortSignal): Promise<EndTurn> {
-  return await exports.begin(workspaceId, { signal })
 }
 
 async function* chunksFor(
