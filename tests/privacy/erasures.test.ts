@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { deflateSync, gzipSync } from 'node:zlib'
 import { type KyselyPlugin, sql } from 'kysely'
 import { z } from 'zod'
 import { valueFinder } from '../../core/src/erasures/match.ts'
@@ -254,29 +255,72 @@ test('what a channel said to a message, and names of fields, keep nothing of wha
   expect([await tablesWith(mail), await tablesWith(name)]).toEqual([[], []])
 })
 
-test('an answer that is kept beside an original is found, although the original has nothing of it', async () => {
-  const client = await service.newClient()
-  const mail = 'emmy@erasure.example'
-  await using receiver = await startReceiver({ status: 200, body: `stored ${mail}` })
-  await using failing = await startReceiver({ status: 410 })
-  const endpoint = await client.endpoint({ dropHeaders: ['X-Secret'], forwardOriginal: true })
-  const action = { kind: 'forward', name: 'App', url: receiver.url }
-  const { id: actionId } = await client.expect(client.post(endpoint.at('/actions'), action), WithId)
-  await client.post(endpoint.at('/actions'), { ...action, name: 'Other', url: failing.url })
-  await client.expect(client.patch(endpoint.at(''), { answerFrom: { actionId, timeoutMs: 5000 } }), WithId)
-  await endpoint.capture({ body: '{}', headers: { 'X-Secret': 'x' } })
-  const answers = async () => {
-    const { rows } = await sql<{ isKept: boolean }>`
+test.each([
+  ['in plain', (text: string) => ({ body: text })],
+  ['encoded', (text: string) => ({ body: gzipSync(text), headers: { 'Content-Encoding': 'gzip' } })],
+])(
+  'an answer kept beside an original is found, although the original has nothing of it: %s',
+  async (_, encoded) => {
+    const client = await service.newClient()
+    const mail = 'emmy@erasure.example'
+    await using receiver = await startReceiver({ status: 200, ...encoded(`stored ${mail}`) })
+    await using failing = await startReceiver({ status: 410 })
+    const endpoint = await client.endpoint({ dropHeaders: ['X-Secret'], forwardOriginal: true })
+    const action = { kind: 'forward', name: 'App', url: receiver.url }
+    const { id: actionId } = await client.expect(client.post(endpoint.at('/actions'), action), WithId)
+    await client.post(endpoint.at('/actions'), { ...action, name: 'Other', url: failing.url })
+    await client.expect(client.patch(endpoint.at(''), { answerFrom: { actionId, timeoutMs: 5000 } }), WithId)
+    await endpoint.capture({ body: '{}', headers: { 'X-Secret': 'x' } })
+    const answers = async () => {
+      const { rows } = await sql<{ isKept: boolean }>`
       select answer is not null as is_kept from request_originals where endpoint_id = ${endpoint.id}`.execute(
-      service.db,
-    )
-    return rows.map(({ isKept }) => isKept)
+        service.db,
+      )
+      return rows.map(({ isKept }) => isKept)
+    }
+    await eventually('an answer is kept', async () => (await answers()).includes(true))
+    await erase(client, { value: `n${mail}` })
+    expect(await answers()).toEqual([true])
+    await erase(client, { value: mail })
+    expect(await answers()).toEqual([false])
+  },
+)
+
+test('encoded answers of receivers, and of replays, are read as their encodings say', async () => {
+  const client = await service.newClient()
+  const mail = 'vera@erasure.example'
+  const encoded = {
+    gzip: (text: string) => gzipSync(text),
+    deflate: (text: string) => deflateSync(text),
+    // What follows the end of an encoded body is not decoded.
+    'x-gzip': (text: string) => Buffer.concat([gzipSync('{}'), Buffer.from(text)]),
   }
-  await eventually('an answer is kept', async () => (await answers()).includes(true))
-  await erase(client, { value: `n${mail}` })
-  expect(await answers()).toEqual([true])
-  await erase(client, { value: mail })
-  expect(await answers()).toEqual([false])
+  await using receiver = await startReceiver(({ body }, response) => {
+    const encoding = z.enum(['gzip', 'deflate', 'x-gzip']).parse(String(body))
+    response.setHeader('Content-Encoding', encoding)
+    response.end(encoded[encoding](`{"email":"${mail}"}`))
+  })
+  const endpoint = await client.endpoint()
+  await client.post(endpoint.at('/actions'), { kind: 'forward', name: 'App', url: receiver.url })
+  const names = Object.keys(encoded)
+  for (const body of names) await endpoint.capture({ body })
+  await receiver.take(names.length)
+  const requestIds = (await endpoint.requests()).map(({ id }) => id)
+  const replay = { select: { requestIds }, to: { url: receiver.url } }
+  await client.expect(client.post(endpoint.at('/replays'), replay), z.looseObject({}))
+  await receiver.take(2 * names.length)
+  await eventually('the answers are recorded', async () => {
+    const { rows } = await sql<{ attempts: number; answers: number }>`
+      select (select count(*) from attempt_details where received_body is not null and endpoint_id = ${endpoint.id})::int
+          as attempts,
+        (select count(*) from replay_items i join replays r on r.id = i.replay_id
+        where i.state = 'done' and r.endpoint_id = ${endpoint.id})::int as answers`.execute(service.db)
+    return rows[0]?.attempts === names.length && rows[0].answers === names.length
+  })
+  const none = await erase(client, { value: `n${mail}` })
+  expect(none.counts).toMatchObject({ attempts: 0, replayResults: 0 })
+  const { counts } = await erase(client, { value: mail })
+  expect(counts).toMatchObject({ requests: 0, attempts: names.length, replayResults: names.length })
 })
 
 test.each([

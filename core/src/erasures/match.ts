@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { type Path, parsePath, requestRoot, someValue } from '../engine/conditions/index.ts'
 import { isJsonNumber, numberText } from '../engine/json/index.ts'
-import { asRead, type EvaluatedRequest, headerText } from '../engine/message/index.ts'
+import { asRead, type CapturedRequest, type EvaluatedRequest, headerText } from '../engine/message/index.ts'
 
 /** A search, in steps of some milliseconds. It begins when the first step is asked for. */
 export type Search = Generator<undefined, boolean, undefined>
@@ -10,6 +10,8 @@ export type Search = Generator<undefined, boolean, undefined>
 export interface ValueFinder {
   inText(text: string | null): Search
   inBytes(bytes: Uint8Array | null): Search
+  /** In the values of the headers of a message, and in its body, both as it came and as its `Content-Encoding` says. */
+  inMessage(message: Pick<CapturedRequest, 'headers' | 'body' | 'bodyTruncated'>): Search
   /** Anywhere in a request, or only at the paths, if there are any. */
   inRequest(request: EvaluatedRequest): Search
 }
@@ -96,18 +98,23 @@ export function valueFinder(value: string, paths: readonly string[]): ValueFinde
     return !isUtf8(bytes) && (yield* inText(textOf(bytes, 'latin1')))
   }
 
+  const inMessage: ValueFinder['inMessage'] = function* (message) {
+    const { headers, body } = message
+    if (yield* anyOf([...headers.map(([, text]) => inText(headerText(text))), inBytes(body)])) return true
+    // What follows the end of an encoded body is not decoded, so both are looked at.
+    const read = asRead(message)
+    return read !== message && (yield* inBytes(read.body))
+  }
+
   return {
     inText,
     inBytes,
+    inMessage,
     *inRequest(request) {
       if (read.length > 0) return yield* anyOf(textsAt(read, request).map(inText))
-      const { path, queryString, contentType, ip, label, eventId, headers, body } = asRead(request)
+      const { path, queryString, contentType, ip, label, eventId } = request
       const texts = [path, queryString, contentType, ip, label, eventId]
-      return yield* anyOf([
-        ...texts.map(inText),
-        ...headers.map(([, text]) => inText(headerText(text))),
-        inBytes(body),
-      ])
+      return yield* anyOf([...texts.map(inText), inMessage(request)])
     },
   }
 }

@@ -2,7 +2,6 @@ import { forgetLastErrors, forgetWords, lastErrors } from '../alertChannels/inde
 import { forgetIncidentReasons, forgetReasons, nextIncidentReasons, nextReasons } from '../alerts/index.ts'
 import type { Services } from '../api/services.ts'
 import { forgetRefusal, lastRefusal } from '../endpoints/index.ts'
-import { headerText } from '../engine/message/index.ts'
 import { forgetFields, forgetLabels, listedFields, listedLabels } from '../events/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { inSlices } from '../platform/turns/index.ts'
@@ -17,6 +16,7 @@ import {
   attemptsWhere,
   isAnyPending,
   lastAttemptId,
+  messageOf,
   nextAttempts,
   nextRequests,
 } from './scan.ts'
@@ -70,9 +70,7 @@ export async function stepOf(work: Work, part: Part): Promise<Step> {
     case 'keptAnswers':
       return await rowStep(await nextKeptAnswers(services, part), {
         *holds({ answer }) {
-          if (answer === null) return true
-          const headers = answer.headers.map(([, value]) => finder.inText(headerText(value)))
-          return yield* anyOf([...headers, finder.inBytes(answer.body)])
+          return answer === null || (yield* finder.inMessage(answer))
         },
         next: ({ requestId }) => ({ ...part, afterId: requestId }),
         erase: (trx, found) =>
@@ -94,7 +92,11 @@ export async function stepOf(work: Work, part: Part): Promise<Step> {
     case 'answers':
       return await rowStep(await nextAnswers(db, workspaceId, part, ROWS_MAX), {
         holds: ({ error, headers, differences, body }) =>
-          anyOf([...[error, headers, differences].map(finder.inText), finder.inBytes(body)]),
+          // A body that was cut does not decode.
+          anyOf([
+            ...[error, differences].map(finder.inText),
+            finder.inMessage(messageOf(headers, body, null)),
+          ]),
         count: 'replayResults',
         next: ({ replayId, position }) => ({ ...part, replayId, position }),
         erase: forgetAnswers,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Services } from '../api/services.ts'
 import { headersFromText } from '../deliveries/index.ts'
-import { type EvaluatedRequest, headerText } from '../engine/message/index.ts'
+import type { EvaluatedRequest } from '../engine/message/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import { sealedMembers } from '../platform/secrets/index.ts'
 import { findOriginals, STORED_REQUEST_COLUMNS, storedRequest } from '../requests/index.ts'
@@ -139,20 +139,31 @@ export async function attemptsWhere(
     .where('a.endpointId', '=', endpointId)
     .where(column, 'in', values)
     .select(['a.id', 'a.requestId', 'a.url', 'a.error', 'a.transformNote'])
-    .select(['d.sentUrl', 'd.sentHeaders', 'd.sentBody', 'd.receivedHeaders', 'd.receivedBody'])
+    .select(['d.sentUrl', 'd.sentHeaders', 'd.sentBody', 'd.sentBodyTruncated'])
+    .select(['d.receivedHeaders', 'd.receivedBody', 'd.receivedBodyTruncated'])
     .select(sealedMembers('d'))
     .orderBy('a.id')
     .execute()
 }
 
 export function attemptHolds(finder: ValueFinder, attempt: ScannedAttempt): Search {
-  const headers = [attempt.sentHeaders, attempt.receivedHeaders].flatMap((text) =>
-    text === null ? [] : headersFromText(text).map(([, value]) => headerText(value)),
-  )
-  const texts = [attempt.url, attempt.error, attempt.transformNote, attempt.sentUrl, ...headers]
-  const bodies = [attempt.sentBody, attempt.receivedBody]
-  return anyOf([...texts.map(finder.inText), ...bodies.map(finder.inBytes)])
+  const { url, error, transformNote, sentUrl } = attempt
+  const messages = [
+    messageOf(attempt.sentHeaders, attempt.sentBody, attempt.sentBodyTruncated),
+    messageOf(attempt.receivedHeaders, attempt.receivedBody, attempt.receivedBodyTruncated),
+  ]
+  return anyOf([
+    ...[url, error, transformNote, sentUrl].map(finder.inText),
+    ...messages.map(finder.inMessage),
+  ])
 }
+
+/** A message as it is stored, which may be in part, or not at all. */
+export const messageOf = (headers: string | null, body: Uint8Array | null, isCut: boolean | null) => ({
+  headers: headersFromText(headers ?? '[]'),
+  body: body ?? new Uint8Array(),
+  bodyTruncated: isCut ?? false,
+})
 
 function fitting(sizes: readonly { readonly id: number; readonly bytes: number }[]): number[] {
   const ids: number[] = []
