@@ -6,6 +6,7 @@ import { valueFinder } from '../../core/src/erasures/match.ts'
 import { stepOf } from '../../core/src/erasures/parts.ts'
 import { expectAllCountersEqualRows, expectCountersEqualRows } from '../retention/support.ts'
 import type { Client } from '../support/client.ts'
+import { anHourAgo } from '../support/clock.ts'
 import { eventually } from '../support/eventually.ts'
 import { isWaitingForLock } from '../support/lockWaits.ts'
 import { wrongParts } from '../support/problems.ts'
@@ -455,6 +456,31 @@ test('a deadlock puts an erasure off, and does not end it', async () => {
   expect(ended).toMatchObject({ state: 'done', counts: { requests: 1 } })
   expect(await endpoint.requests()).toEqual([])
   await sql`drop function meet_deadlock cascade`.execute(service.db)
+})
+
+test.each(['delete', 'redact'])('what an import said of a capture is read, too: %s', async (mode) => {
+  const client = await service.newClient()
+  const endpoint = await client.endpoint()
+  const mail = 'barbara@erasure.example'
+  const line = { receivedAt: anHourAgo(), method: 'POST', body: '{}' }
+  const lines = [
+    { ...line, verification: { verdict: 'failed', note: `The key is of ${mail}.` } },
+    { ...line, redactedPaths: [`body.users["${mail}"]`] },
+    { ...line, redactionFault: `The rule faulted at ${mail}.` },
+    { ...line, redactedPaths: ['body.name'], verification: { verdict: 'failed', note: `Of n${mail}.` } },
+  ]
+  const rawBody = lines.map((one) => JSON.stringify(one)).join('\n')
+  const headers = { 'Content-Type': 'application/x-ndjson' }
+  const imported = await client.post(endpoint.at('/requests/import'), undefined, { rawBody, headers })
+  expect(imported).toMatchObject({ status: 200, body: { importedCount: lines.length } })
+  expect((await erase(client, { value: mail, paths: ['body'], dryRun: true })).counts).toMatchObject({
+    requests: 0,
+  })
+  // How a redaction is stored is no part of it.
+  expect((await erase(client, { value: 'fault', dryRun: true })).counts).toMatchObject({ requests: 0 })
+  expect((await erase(client, { value: mail, mode })).counts).toMatchObject({ requests: 3 })
+  await erase(client, { value: `n${mail}`, mode })
+  expect(await tablesWith(mail)).toEqual([])
 })
 
 test('paths limit where a capture holds the value', async () => {

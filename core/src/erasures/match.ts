@@ -12,8 +12,8 @@ export interface ValueFinder {
   inBytes(bytes: Uint8Array | null): Search
   /** In the values of the headers of a message, and in its body, both as it came and as its `Content-Encoding` says. */
   inMessage(message: Pick<CapturedRequest, 'headers' | 'body' | 'bodyTruncated'>): Search
-  /** Anywhere in a request, or only at the paths, if there are any. */
-  inRequest(request: EvaluatedRequest): Search
+  /** Anywhere in a request and in remarks on it, or only at the paths, if there are any. */
+  inRequest(request: EvaluatedRequest, remarks: readonly string[]): Search
 }
 
 /** Finds what one of the searches finds, one after the other. */
@@ -110,10 +110,10 @@ export function valueFinder(value: string, paths: readonly string[]): ValueFinde
     inText,
     inBytes,
     inMessage,
-    *inRequest(request) {
+    *inRequest(request, remarks) {
       if (read.length > 0) return yield* anyOf(textsAt(read, request).map(inText))
       const { path, queryString, contentType, ip, label, eventId } = request
-      const texts = [path, queryString, contentType, ip, label, eventId]
+      const texts = [path, queryString, contentType, ip, label, eventId, ...remarks]
       return yield* anyOf([...texts.map(inText), inMessage(request)])
     },
   }

@@ -181,8 +181,11 @@ async function requestStep({ services, finder, mode }: Work, part: PartOf<'reque
   const { endpointId } = part
   const { rows, lastId } = await nextRequests(services, part)
   if (lastId === null) return DONE
-  const found = await matching(rows, ({ request, original }) =>
-    anyOf([request, original].filter((each) => each !== undefined).map(finder.inRequest)),
+  const found = await matching(rows, ({ request, remarks, original }) =>
+    anyOf([
+      finder.inRequest(request, remarks),
+      ...(original === undefined ? [] : [finder.inRequest(original, [])]),
+    ]),
   )
   const ids = idsOf(found)
   const noted = idsOf(await matching(rows, ({ note }) => finder.inText(note)))

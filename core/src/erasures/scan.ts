@@ -4,7 +4,7 @@ import { headersFromText } from '../deliveries/index.ts'
 import type { EvaluatedRequest } from '../engine/message/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import { sealedMembers } from '../platform/secrets/index.ts'
-import { findOriginals, STORED_REQUEST_COLUMNS, storedRequest } from '../requests/index.ts'
+import { findOriginals, redactionView, STORED_REQUEST_COLUMNS, storedRequest } from '../requests/index.ts'
 import { anyOf, type Search, type ValueFinder } from './match.ts'
 
 /** Rows, and bytes of bodies, that one read holds in memory. One row is read whatever its size. */
@@ -22,6 +22,11 @@ interface ScannedRequest {
   readonly isBinned: boolean
   readonly note: string | null
   readonly request: EvaluatedRequest
+  /**
+   * What is said of the request beside it: names of what was taken out of it, and if it was imported, whatever its
+   * file said of its verification and of a fault. Our own sentences have nothing of the request.
+   */
+  readonly remarks: readonly string[]
   /** As it came, if that is kept for its deliveries. */
   readonly original: EvaluatedRequest | undefined
 }
@@ -60,7 +65,7 @@ export async function nextRequests(
     .selectFrom('requests')
     .where('endpointId', '=', range.endpointId)
     .where('id', 'in', ids)
-    .select(['id', 'deletedAt', 'note', ...STORED_REQUEST_COLUMNS])
+    .select(['id', 'deletedAt', 'note', 'imported', 'redaction', ...STORED_REQUEST_COLUMNS])
     .select(sealedMembers('requests'))
     .orderBy('id')
     .execute()
@@ -71,9 +76,20 @@ export async function nextRequests(
     isBinned: row.deletedAt !== null,
     note: row.note?.toString() ?? null,
     request: storedRequest(row),
+    remarks: remarksOn(row),
     original: originals.get(row.id),
   }))
   return { rows: scanned, lastId }
+}
+
+function remarksOn(of: {
+  readonly imported: boolean
+  readonly redaction: string | null
+  readonly verdictNote: string | null
+}): readonly string[] {
+  const { redactedPaths, redactionFault } = redactionView(of.redaction)
+  const sentences = of.imported ? [of.verdictNote, redactionFault] : []
+  return [...redactedPaths, ...sentences.filter((each) => each !== null)]
 }
 
 /** An attempt with everything that it recorded. */
