@@ -256,6 +256,69 @@ test('what a channel said to a message, and names of fields, keep nothing of wha
   expect([await tablesWith(mail), await tablesWith(name)]).toEqual([[], []])
 })
 
+/** Starts an erasure that waits for something under way, lets it end, and then the erasure. */
+async function eraseAround(client: Client, value: string, held: PromiseWithResolvers<void>) {
+  const started = await client.expect(client.post('/api/v1/erasures', { value }), Erasure)
+  const read = () => client.expect(client.get(`/api/v1/erasures/${started.id}`), Erasure)
+  expect(started.state).toBe('running')
+  held.resolve()
+  return await eventually('the erasure has ended', async () => {
+    // Its job comes after some seconds.
+    await service.clock.advance(1_000)
+    const ended = await read()
+    return ended.state === 'done' && ended
+  })
+}
+
+test('answers to sends of a replay that are under way are waited for', async () => {
+  const client = await service.newClient()
+  const mail = 'maria@erasure.example'
+  const held = Promise.withResolvers<void>()
+  await using receiver = await startReceiver(async ({ body }, response) => {
+    await held.promise
+    response.end(`stored ${body}`)
+  })
+  const endpoint = await client.endpoint()
+  const { id } = await endpoint.capture({ body: mail })
+  const replay = { select: { requestIds: [id] }, to: { url: receiver.url } }
+  await client.expect(client.post(endpoint.at('/replays'), replay), z.looseObject({}))
+  await receiver.take(1)
+  const { counts } = await eraseAround(client, mail, held)
+  expect(counts).toMatchObject({ requests: 1, replayResults: 1 })
+  expect(await tablesWith(mail)).toEqual([])
+})
+
+test('the answer of a channel that is under way is waited for, and brings no record back', async () => {
+  const client = await service.newClient()
+  const mail = 'olga@erasure.example'
+  const held = Promise.withResolvers<void>()
+  await using team = await startReceiver(async ({ body }, response) => {
+    if (team.received.length > 1) await held.promise
+    response.statusCode = 500
+    response.end(`refused: ${body}`)
+  })
+  const channel = await client.expect(
+    client.post('/api/v1/alert-channels', { kind: 'webhook', name: 'Team', settings: { url: team.url } }),
+    WithId,
+  )
+  const endpoint = await client.endpoint()
+  const tell = { kind: 'notify', name: 'Tell', alertChannelId: channel.id, messageTemplate: '{{body.email}}' }
+  await client.post(endpoint.at('/actions'), tell)
+  await endpoint.capture(json({ email: mail }))
+  await eventually('the channel has refused', async () =>
+    (await tablesWith(`refused: `)).includes('alert_channels'),
+  )
+  // The second attempt begins.
+  await service.clock.advance(31_000)
+  await eventually('the second attempt', async () => {
+    await service.clock.advance(0)
+    return team.received.length > 1
+  })
+  const { counts } = await eraseAround(client, mail, held)
+  expect(counts).toMatchObject({ requests: 1, attempts: 1, alerts: 1 })
+  expect(await tablesWith(mail)).toEqual([])
+})
+
 test.each([
   ['in plain', (text: string) => ({ body: text })],
   ['encoded', (text: string) => ({ body: gzipSync(text), headers: { 'Content-Encoding': 'gzip' } })],

@@ -142,9 +142,10 @@ const COLUMNS = REPLACED.map(([member]) => columnOf(member))
 const REPLACE = statement(
   'replace records of attempts',
   `insert into attempt_details (endpoint_id, attempt_id, request_id, ${COLUMNS.join(', ')})
-  select * from unnest($1::uuid[], $2::bigint[], $3::bigint[], ${REPLACED.map(
+  select g.* from unnest($1::uuid[], $2::bigint[], $3::bigint[], ${REPLACED.map(
     ([, type], at) => `$${at + 4}::${type}[]`,
-  ).join(', ')})
+  ).join(', ')}) as g (endpoint_id, attempt_id, request_id, ${COLUMNS.join(', ')})
+  where exists (select from delivery_attempts a where a.endpoint_id = g.endpoint_id and a.id = g.attempt_id)
   on conflict (endpoint_id, attempt_id) do update
     set (${COLUMNS.join(', ')}) = (${COLUMNS.map((name) => `excluded.${name}`).join(', ')})`,
 )
@@ -158,7 +159,10 @@ interface NotifySend extends Pick<ChannelSend, 'sent' | 'received'> {
   readonly sealing: DataKeyRef | null
 }
 
-/** Replaces the records of notify attempts by those of their latest sends. Secrets are masked. */
+/**
+ * Replaces the records of notify attempts by those of their latest sends. Secrets are masked. An attempt that was
+ * deleted meanwhile gets none.
+ */
 export async function replaceRecords(
   secrets: Pick<SecretBox, 'open'>,
   trx: Trx,

@@ -1,11 +1,11 @@
-import { forgetLastErrors, forgetWords, lastErrors } from '../alertChannels/index.ts'
+import { forgetLastErrors, forgetWords, isAnyLeased, lastErrors } from '../alertChannels/index.ts'
 import { forgetIncidentReasons, forgetReasons, nextIncidentReasons, nextReasons } from '../alerts/index.ts'
 import type { Services } from '../api/services.ts'
 import { forgetRefusal, lastRefusal } from '../endpoints/index.ts'
 import { forgetFields, forgetLabels, listedFields, listedLabels } from '../events/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { inSlices } from '../platform/turns/index.ts'
-import { forgetAnswers, nextAnswers } from '../rehearsals/index.ts'
+import { forgetAnswers, isAnySending, nextAnswers } from '../rehearsals/index.ts'
 import { forgetKeptAnswers, forgetNotes, forgetOriginals, nextKeptAnswers } from '../requests/index.ts'
 import { eraseRequests, reduceRequests, removeAttempts } from '../retention/index.ts'
 import { forgetAgentEvents, nextAgentEvents } from '../subscriptions/index.ts'
@@ -41,7 +41,7 @@ export interface Step {
   readonly endpointId?: string
   /** Continues the part; null when it is done. */
   readonly next: Part | null
-  /** Set if the part waits for attempts that are under way. */
+  /** Set if the part waits for attempts or sends that are under way. */
   readonly isWaiting?: true
   /** Not called by a dry run. */
   readonly erase: (trx: Trx) => Promise<unknown>
@@ -90,17 +90,7 @@ export async function stepOf(work: Work, part: Part): Promise<Step> {
         erase: (trx, found) => forgetIncidentReasons(trx, idsOf(found)),
       })
     case 'answers':
-      return await rowStep(await nextAnswers(db, workspaceId, part, ROWS_MAX), {
-        holds: ({ error, headers, differences, body }) =>
-          // A body that was cut does not decode.
-          anyOf([
-            ...[error, differences].map(finder.inText),
-            finder.inMessage(messageOf(headers, body, null)),
-          ]),
-        count: 'replayResults',
-        next: ({ replayId, position }) => ({ ...part, replayId, position }),
-        erase: forgetAnswers,
-      })
+      return await answerStep(work, part)
     case 'alerts':
       return await alertStep(work, part)
     case 'agentEvents':
@@ -215,8 +205,27 @@ async function requestStep({ services, finder, mode }: Work, part: PartOf<'reque
   }
 }
 
+/** Answers that replays recorded. Sends that are under way may have read what is erased: they are waited for. */
+async function answerStep(
+  { services: { db, clock }, workspaceId, finder }: Work,
+  part: PartOf<'answers'>,
+): Promise<Step> {
+  const now = clock.now()
+  const sentUpTo = part.sentUpTo ?? now.toISOString()
+  if (await isAnySending(db, workspaceId, { now, sentUpTo: new Date(sentUpTo) }))
+    return { ...DONE, next: { ...part, sentUpTo }, isWaiting: true }
+  return await rowStep(await nextAnswers(db, workspaceId, part, ROWS_MAX), {
+    holds: ({ error, headers, differences, body }) =>
+      // A body that was cut does not decode.
+      anyOf([...[error, differences].map(finder.inText), finder.inMessage(messageOf(headers, body, null))]),
+    count: 'replayResults',
+    next: ({ replayId, position }) => ({ ...part, sentUpTo, replayId, position }),
+    erase: forgetAnswers,
+  })
+}
+
 async function alertStep(
-  { services: { db }, workspaceId, finder }: Work,
+  { services: { db, clock }, workspaceId, finder }: Work,
   part: PartOf<'alerts'>,
 ): Promise<Step> {
   const rows = await nextReasons(db, workspaceId, part.afterId, ROWS_MAX)
@@ -225,15 +234,17 @@ async function alertStep(
     const ids = idsOf(await matching(errors, ({ lastError }) => finder.inText(lastError)))
     return { ...DONE, erase: (trx) => forgetLastErrors(trx, ids) }
   }
-  return await rowStep(rows, {
-    holds: ({ reason }) => finder.inText(reason),
-    count: 'alerts',
-    next: ({ id }) => ({ ...part, afterId: id }),
-    erase: async (trx, found) => {
-      await forgetWords(trx, { alertIds: idsOf(found) })
-      await forgetReasons(trx, idsOf(found))
+  const ids = idsOf(await matching(rows, ({ reason }) => finder.inText(reason)))
+  // What a channel says to a message is recorded when the send has ended, and may repeat it.
+  if (await isAnyLeased(db, ids, clock.now())) return { ...DONE, next: part, isWaiting: true }
+  return {
+    counts: { alerts: ids.length },
+    next: { ...part, afterId: rows.at(-1)?.id ?? part.afterId },
+    erase: async (trx) => {
+      await forgetWords(trx, { alertIds: ids })
+      await forgetReasons(trx, ids)
     },
-  })
+  }
 }
 
 /** Filters rows with pauses for other work of the process. */
@@ -270,7 +281,7 @@ export function partsOf(
       { part: 'late', endpointId, afterId: upTo.pendingFromId - 1, upToId: null },
       { part: 'keptAnswers', endpointId, afterId: 0 },
     ]),
-    { part: 'answers', replayId: LOWEST_ID, position: -1 },
+    { part: 'answers', replayId: LOWEST_ID, position: -1, sentUpTo: null },
     { part: 'incidents', afterId: LOWEST_ID },
     { part: 'alerts', afterId: LOWEST_ID },
     { part: 'agentEvents', afterId: 0 },

@@ -28,7 +28,13 @@ export const Progress = z.object({
       z.object({ part: z.literal('keptAnswers'), endpointId: z.string(), afterId: z.int() }),
       z.object({ part: z.literal('texts'), endpointId: z.string() }),
       z.object({ part: z.literal('incidents'), afterId: z.string() }),
-      z.object({ part: z.literal('answers'), replayId: z.string(), position: z.int() }),
+      // `sentUpTo`: sends begun by then are waited for. Set when the part begins.
+      z.object({
+        part: z.literal('answers'),
+        replayId: z.string(),
+        position: z.int(),
+        sentUpTo: z.iso.datetime().nullable().default(null),
+      }),
       z.object({ part: z.literal('alerts'), afterId: z.string() }),
       z.object({ part: z.literal('agentEvents'), afterId: z.int() }),
     ]),

@@ -93,6 +93,25 @@ export async function sealAnswers(
 /** Place of a send among all of a workspace. */
 type AnswerPlace = Pick<Selectable<ReplayItemsTable>, 'replayId' | 'position'>
 
+/** Whether a send of a workspace's replays, begun by a time, is under way: its answer is still to be recorded. */
+export async function isAnySending(
+  db: Db,
+  workspaceId: string,
+  { now, sentUpTo }: { readonly now: Date; readonly sentUpTo: Date },
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('replayItems as i')
+    .innerJoin('replays as r', 'r.id', 'i.replayId')
+    .where('r.workspaceId', '=', workspaceId)
+    .where('i.state', '=', 'sending')
+    .where('i.leaseEndsAt', '>', now)
+    .where('i.sentAt', '<=', sentUpTo)
+    .select('i.replayId')
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 /** The next recorded answers of a workspace's replays after a place, and errors. */
 export async function nextAnswers(db: Db, workspaceId: string, after: AnswerPlace, limit: number) {
   return await db

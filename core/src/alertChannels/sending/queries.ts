@@ -80,6 +80,19 @@ export async function forgetWords(trx: Trx, of: Alerts): Promise<void> {
     where c.id = told.channel_id and c.last_error = told.detail`.execute(trx)
 }
 
+/** Whether a send of any of the alerts is under way. */
+export async function isAnyLeased(db: Db, alertIds: readonly string[], now: Date): Promise<boolean> {
+  if (alertIds.length === 0) return false
+  const row = await db
+    .selectFrom('alertDeliveries')
+    .where('alertId', 'in', alertIds)
+    .where('leasedUntil', '>', now)
+    .select('id')
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 /** The last errors of the channels of a workspace. */
 export async function lastErrors(db: Db, workspaceId: string) {
   return await db
