@@ -356,7 +356,7 @@ test('encoded answers of receivers, and of replays, are read as their encodings 
   const encoded = {
     gzip: (text: string) => gzipSync(text),
     deflate: (text: string) => deflateSync(text),
-    // What follows the end of an encoded body is not decoded.
+    // Decoding ends with the encoded body.
     'x-gzip': (text: string) => Buffer.concat([gzipSync('{}'), Buffer.from(text)]),
   }
   await using receiver = await startReceiver(({ body }, response) => {

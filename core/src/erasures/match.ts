@@ -101,7 +101,7 @@ export function valueFinder(value: string, paths: readonly string[]): ValueFinde
   const inMessage: ValueFinder['inMessage'] = function* (message) {
     const { headers, body } = message
     if (yield* anyOf([...headers.map(([, text]) => inText(headerText(text))), inBytes(body)])) return true
-    // What follows the end of an encoded body is not decoded, so both are looked at.
+    // Decoding ends with the encoded body, and more may follow it, so both are looked at.
     const read = asRead(message)
     return read !== message && (yield* inBytes(read.body))
   }

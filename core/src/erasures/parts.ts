@@ -235,7 +235,7 @@ async function alertStep(
     return { ...DONE, erase: (trx) => forgetLastErrors(trx, ids) }
   }
   const ids = idsOf(await matching(rows, ({ reason }) => finder.inText(reason)))
-  // What a channel says to a message is recorded when the send has ended, and may repeat it.
+  // The answer of a channel is recorded when the send has ended, and may repeat the message.
   if (await isAnyLeased(db, ids, clock.now())) return { ...DONE, next: part, isWaiting: true }
   return {
     counts: { alerts: ids.length },

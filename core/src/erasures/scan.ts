@@ -23,7 +23,7 @@ interface ScannedRequest {
   readonly note: string | null
   readonly request: EvaluatedRequest
   /**
-   * What is said of the request beside it: names of what was taken out of it, and if it was imported, whatever its
+   * Texts about the request: names of what was taken out of it, and if it was imported, whatever its
    * file said of its verification and of a fault. Our own sentences have nothing of the request.
    */
   readonly remarks: readonly string[]

@@ -182,7 +182,7 @@ export async function keptSince(db: Db, endpointId: string, now: Date): Promise<
         .selectFrom('requests as r')
         .whereRef('r.endpointId', '=', 'c.endpointId')
         .where('r.imported', '=', false)
-        // Those before it are in the bin, or wait for their deliveries: others of their time are gone.
+        // Captures before it are in the bin, or wait for their deliveries: others of their time are gone.
         .whereRef('r.id', '>', 'c.removedUpTo')
         .select('r.receivedAt')
         .orderBy('r.id')

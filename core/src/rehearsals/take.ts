@@ -74,7 +74,7 @@ export async function takeItems(
   const changes = changesOf(ctx, endpoint.id, ended)
   try {
     for (;;) {
-      // Before the look, which would claim what nobody gets.
+      // Before the look, whose claims would be lost.
       validity.signal.throwIfAborted()
       const { taken, isOver, nextInMs } = await look(ctx, replay, max)
       if (taken.items.length > 0 || isOver || ended.aborted) return taken

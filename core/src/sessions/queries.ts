@@ -211,7 +211,7 @@ export async function insertLink(
 }
 
 /**
- * Deletes sessions and links that have ended, of all workspaces. Those of a key that has expired stay: a later expiry
+ * Deletes sessions and links that have ended, of all workspaces. Sessions of a key that has expired stay: a later expiry
  * revives it.
  */
 export async function deleteEndedSessions(trx: Trx, now: Date): Promise<void> {
