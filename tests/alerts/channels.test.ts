@@ -364,12 +364,12 @@ describe('POST /api/v1/alert-channels/{id}/test', () => {
     expect(text).not.toContain('secretsecret')
   })
 
-  test('words that the database cannot store are shown and stored with U+FFFD in their place', async () => {
+  test('words that the database cannot store are shown with U+FFFD in their place, and cut at whole characters', async () => {
     const { id } = await create({ kind: 'webhook', settings: { url: `${receiver.url}/hook` } })
     receiver.replies = [{ status: 500, body: `a\0b ${'x'.repeat(295)}\u{1f600}` }]
     const answer = await service.alice.post(`${PATH}/${id}/test`)
     receiver.replies = [{ status: 200, body: 'ok' }]
-    const detail = `a\ufffdb ${'x'.repeat(295)}\ufffd`
+    const detail = `a\ufffdb ${'x'.repeat(295)}…`
     expect(answer.body).toMatchObject({ delivered: false, detail, statusCode: 500 })
     const { body } = await service.alice.get(`${PATH}/${id}`)
     expect(body).toMatchObject({ health: 'failing', lastError: detail })
