@@ -26,7 +26,8 @@ let two: TestCell
 let databases: TwoCells['databases']
 
 beforeAll(async () => {
-  cells = await startTwoCells()
+  // No sweep waits for the locks that tests hold, with writes for which a move waits.
+  cells = await startTwoCells('--only', 'gateway')
   ;({ program, one, two, databases } = cells)
 })
 
@@ -186,6 +187,7 @@ test('replays and imports are refused under the seal; an import that was accepte
   await eventually('the import', () => isWaitingForLock(source))
   // It is accepted before this one, and stored after it.
   await using second = lockCounters('cell-2', into.id)
+  await eventually('the second lock', async () => (await countLockWaits(source)) === 2)
   await first.release()
   await second.isOpen
 

@@ -97,10 +97,15 @@ export interface TwoCells {
 
 export type CellName = keyof TwoCells['databases']
 
-/** {@link startCells} for tests of moves between two cells. */
-export async function startTwoCells(): Promise<TwoCells> {
+/**
+ * {@link startCells} for tests of moves between two cells.
+ *
+ * @param words more of the command line
+ */
+export async function startTwoCells(...words: readonly string[]): Promise<TwoCells> {
   const program = await startCells(await Promise.all([createTestDatabase(), createTestDatabase()]), {
     env: { CREEL_ALLOW_DESTINATIONS: '127.0.0.0/8' },
+    words,
   })
   const [one, two] = program.cells
   if (one === undefined || two === undefined) throw new Error('There are no cells.')
