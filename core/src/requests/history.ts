@@ -183,9 +183,28 @@ async function chunkBelow(
 }
 
 /**
- * Searches all stored requests of an endpoint for the latest that satisfies a condition, as long as that takes. Ids of
- * captures follow their times; imported requests may be older than captures with lower ids. It runs as a search: see
- * {@link searching}.
+ * {@link matchingRequests}, with a limit of captures. Ids of captures follow their times; imported requests may be older
+ * than captures with lower ids, so they do not count.
+ */
+async function* newestCaptures(
+  db: Db,
+  endpointId: string,
+  condition: Condition,
+  range: HistoryRange,
+  query: AbortableQueryOptions,
+): AsyncGenerator<HistoricMatch, void, undefined> {
+  let left = range.limit
+  const all = { ...range, limit: Number.MAX_SAFE_INTEGER }
+  for await (const match of matchingRequests(db, endpointId, condition, all, query)) {
+    yield match
+    if (!match.imported) left -= 1
+    if (left === 0) return
+  }
+}
+
+/**
+ * Searches all stored requests of an endpoint for the latest that satisfies a condition, as long as that takes. It runs
+ * as a search: see {@link searching}.
  *
  * @throws LineTooLong as {@link searching} does
  */
@@ -195,12 +214,10 @@ export async function searchNewest(
   condition: Condition,
 ): Promise<HistoricMatch | undefined> {
   return await searching(ctx, `newest of ${endpointId}`, async (db, options) => {
-    const range = { limit: Number.MAX_SAFE_INTEGER, signal: ctx.signal }
+    const range = { limit: 1, signal: ctx.signal }
     let latest: HistoricMatch | undefined
-    for await (const match of matchingRequests(db, endpointId, condition, range, options)) {
+    for await (const match of newestCaptures(db, endpointId, condition, range, options))
       if (latest === undefined || match.receivedAt > latest.receivedAt) latest = match
-      if (!match.imported) break
-    }
     return latest
   })
 }
@@ -219,8 +236,7 @@ export interface HistorySearch {
 const KEPT_TIMES = 20
 
 /**
- * Searches the stored requests of an endpoint for the latest that satisfy a condition, for three seconds by default.
- * Imported requests may be older than captures with lower ids, so it ends with the last capture that is asked for. It
+ * Searches the stored requests of an endpoint for the latest that satisfy a condition, for three seconds by default. It
  * runs as a search: see {@link searching}.
  *
  * @param budgetMs time limit, after which the matches found are returned
@@ -237,14 +253,10 @@ export async function searchHistory(
     const deadline = AbortSignal.timeout(budgetMs)
     const signal = AbortSignal.any([ctx.signal, deadline])
     const { limit } = range
-    const all = { ...range, limit: Number.MAX_SAFE_INTEGER }
     let matches: HistoricMatch[] = []
-    let captures = 0
     try {
-      for await (const match of matchingRequests(db, endpointId, condition, all, { ...options, signal })) {
+      for await (const match of newestCaptures(db, endpointId, condition, range, { ...options, signal })) {
         matches.push(match)
-        if (!match.imported) captures += 1
-        if (captures === limit) break
         if (matches.length === KEPT_TIMES * limit) matches = latestOf(matches, limit)
       }
     } catch (error) {
