@@ -2,10 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import { validationFailed } from '../api/errors.ts'
-import { takeSlot } from '../api/slots.ts'
-import { changesOf } from '../platform/changes/index.ts'
 import { newestRequestId } from '../requests/index.ts'
-import { watchCaller } from '../streams/index.ts'
+import { waitForChanges } from '../streams/index.ts'
 import { type EventFilter, readArguments } from './filter.ts'
 import { readPage, type SharedReader } from './readTogether.ts'
 import { POLL, type PollResult, type pollInput } from './schema.ts'
@@ -75,36 +73,19 @@ async function awaitPage(
   reader: SharedReader,
   { waitSeconds }: { readonly waitSeconds: number },
 ): ReturnType<typeof readPage> {
-  const slot = await takeSlot(ctx, {
-    scope: `events:${ctx.callerId}`,
-    max: POLL.waiting,
-    longestMs: waitSeconds * 1000,
-    noun: 'waiting polls of this key',
-  })
-  const validity = watchCaller(ctx, ctx)
-  const ended = AbortSignal.any([
-    ctx.signal,
-    ctx.stopping,
-    validity.signal,
-    AbortSignal.timeout(waitSeconds * 1000),
-  ])
-  const changes = changesOf(ctx, endpointId, ended)
-  try {
+  const of = { kind: 'events', max: POLL.waiting, seconds: waitSeconds, noun: 'waiting polls of this key' }
+  return await waitForChanges(ctx, endpointId, of, async ({ changes, ended, throwIfRefused }) => {
     let { afterId } = reader
     let isTruncated = false
     for (;;) {
       const page = await readPage(ctx.db, endpointId, { ...reader, afterId }, ctx.signal)
       isTruncated ||= page.isTruncated
-      if (validity.signal.aborted) throw validity.signal.reason
+      throwIfRefused()
       if (page.events.length > 0 || isTruncated || ended.aborted) return { ...page, isTruncated }
       afterId = page.lastId
       if (page.hasMore) continue
       await changes.next()
       await sleep(LOOK_PAUSE_MS, undefined, { signal: ended }).catch(() => undefined)
     }
-  } finally {
-    changes.stop()
-    validity.release()
-    await slot.free()
-  }
+  })
 }

@@ -3,12 +3,10 @@ import type { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import { notAllowed } from '../api/errors.ts'
 import { requireStays } from '../api/seal.ts'
-import { takeSlot } from '../api/slots.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import { wireField } from '../engine/message/index.ts'
-import { changesOf } from '../platform/changes/index.ts'
 import type { Trx } from '../platform/db/index.ts'
-import { watchCaller } from '../streams/index.ts'
+import { waitForChanges } from '../streams/index.ts'
 import { endReplay } from './control.ts'
 import {
   ANSWER_BYTES_MAX,
@@ -58,24 +56,12 @@ export async function takeItems(
     )
   const replay = { id: row.id, options, endpoint }
   if (waitSeconds === 0) return (await look(ctx, replay, max)).taken
-  const slot = await takeSlot(ctx, {
-    scope: `take:${ctx.callerId}`,
-    max: WAITING_TAKES_MAX,
-    longestMs: waitSeconds * 1000,
-    noun: 'calls of this key that wait for requests of replays',
-  })
-  const validity = watchCaller(ctx, ctx)
-  const ended = AbortSignal.any([
-    ctx.signal,
-    ctx.stopping,
-    validity.signal,
-    AbortSignal.timeout(waitSeconds * 1000),
-  ])
-  const changes = changesOf(ctx, endpoint.id, ended)
-  try {
+  const noun = 'calls of this key that wait for requests of replays'
+  const of = { kind: 'take', max: WAITING_TAKES_MAX, seconds: waitSeconds, noun }
+  return await waitForChanges(ctx, endpoint.id, of, async ({ changes, ended, throwIfRefused }) => {
     for (;;) {
       // Before the look, whose claims would be lost.
-      validity.signal.throwIfAborted()
+      throwIfRefused()
       const { taken, isOver, nextInMs } = await look(ctx, replay, max)
       if (taken.items.length > 0 || isOver || ended.aborted) return taken
       const lookedAt = performance.now()
@@ -83,11 +69,7 @@ export async function takeItems(
       const pauseMs = Math.min(LOOK_PAUSE_MS, nextInMs ?? LOOK_PAUSE_MS) - (performance.now() - lookedAt)
       if (pauseMs > 0) await delay(pauseMs, undefined, { signal: ended }).catch(() => undefined)
     }
-  } finally {
-    changes.stop()
-    validity.release()
-    await slot.free()
-  }
+  })
 }
 
 /**

@@ -2,10 +2,8 @@ import type { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
 import { gathering } from '../api/gathering.ts'
-import { takeSlot } from '../api/slots.ts'
 import { type EndpointRow, findEndpoint } from '../endpoints/index.ts'
-import { changesOf } from '../platform/changes/index.ts'
-import { watchCaller } from '../streams/index.ts'
+import { waitForChanges } from '../streams/index.ts'
 import { awaitsWaiting } from './declarations.ts'
 import { requestView } from './find.ts'
 import { findAwaited } from './queries.ts'
@@ -31,40 +29,26 @@ export async function awaitRequest(
   endpoint: EndpointRow,
   { filters, timeoutSeconds }: { filters: RequestFilters; timeoutSeconds: number },
 ): Promise<Awaited | null> {
-  const slot = await takeSlot(ctx, {
-    scope: `await:${ctx.callerId}`,
-    max: ctx.plan.limits.parallelAwaitsMax,
-    longestMs: timeoutSeconds * 1000,
-    noun: 'awaits of this key',
-  })
-  const validity = watchCaller(ctx, ctx)
-  const ended = AbortSignal.any([
-    ctx.signal,
-    ctx.stopping,
-    validity.signal,
-    AbortSignal.timeout(timeoutSeconds * 1000),
-  ])
-  // Subscribes before the first lookup, so that no change in between is missed.
-  const changes = changesOf(ctx, endpoint.id, ended)
+  const max = ctx.plan.limits.parallelAwaitsMax
+  const of = { kind: 'await', max, seconds: timeoutSeconds, noun: 'awaits of this key' }
   const key = JSON.stringify([ctx.workspace.id, endpoint.id, filters])
-  let isWaiting = false
-  try {
-    while (!ended.aborted) {
-      const found = await lookTogether(ctx.db, key, { ctx, endpointId: endpoint.id, filters })
-      validity.signal.throwIfAborted()
-      if (found !== null) return found
-      if (!isWaiting) awaitsWaiting.inc()
-      isWaiting = true
-      await changes.next()
-      validity.signal.throwIfAborted()
+  return await waitForChanges(ctx, endpoint.id, of, async ({ changes, ended, throwIfRefused }) => {
+    let isWaiting = false
+    try {
+      while (!ended.aborted) {
+        const found = await lookTogether(ctx.db, key, { ctx, endpointId: endpoint.id, filters })
+        throwIfRefused()
+        if (found !== null) return found
+        if (!isWaiting) awaitsWaiting.inc()
+        isWaiting = true
+        await changes.next()
+        throwIfRefused()
+      }
+      return null
+    } finally {
+      if (isWaiting) awaitsWaiting.dec()
     }
-    return null
-  } finally {
-    if (isWaiting) awaitsWaiting.dec()
-    changes.stop()
-    validity.release()
-    await slot.free()
-  }
+  })
 }
 
 interface Look {

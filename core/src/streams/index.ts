@@ -1,2 +1,2 @@
-export { type OpenStream, openStream, watchCaller } from './openStream.ts'
+export { type OpenStream, openStream, waitForChanges, watchCaller } from './openStream.ts'
 export { holdUnread, type UnreadHolder } from './unread.ts'

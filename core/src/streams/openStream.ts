@@ -1,8 +1,9 @@
 import type { Caller, Context } from '../api/context.ts'
 import { DomainError } from '../api/errors.ts'
 import type { Services } from '../api/services.ts'
-import { takeRenewedSlot } from '../api/slots.ts'
+import { takeRenewedSlot, takeSlot } from '../api/slots.ts'
 import { recheckKey } from '../keys/index.ts'
+import { changesOf } from '../platform/changes/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import { gauge } from '../platform/metrics/index.ts'
 import { stateOf } from '../platform/stateOf.ts'
@@ -83,6 +84,44 @@ function closing<Event>(
     [Symbol.asyncIterator]() {
       return this
     },
+  }
+}
+
+/** A call that waits. It ends like a stream, and after its time. */
+export interface WaitingCall extends OpenStream {
+  readonly changes: ReturnType<typeof changesOf>
+}
+
+/**
+ * Runs a call that waits for changes of an endpoint, within the caller's limits: it has one of the caller's slots of its
+ * kind, and ends when the key is revoked.
+ *
+ * @param of `kind` names the slots, `noun` names them in the refusal
+ * @throws DomainError `rate_limited` when the caller has `max` calls of the kind
+ */
+export async function waitForChanges<Answer>(
+  ctx: Context,
+  endpointId: string,
+  of: { readonly kind: string; readonly max: number; readonly seconds: number; readonly noun: string },
+  wait: (call: WaitingCall) => Promise<Answer>,
+): Promise<Answer> {
+  const longestMs = of.seconds * 1000
+  const slot = await takeSlot(ctx, {
+    scope: `${of.kind}:${ctx.callerId}`,
+    max: of.max,
+    longestMs,
+    noun: of.noun,
+  })
+  const validity = watchCaller(ctx, ctx)
+  const ended = AbortSignal.any([ctx.signal, ctx.stopping, validity.signal, AbortSignal.timeout(longestMs)])
+  // Subscribes before the first look, so that no change in between is missed.
+  const changes = changesOf(ctx, endpointId, ended)
+  try {
+    return await wait({ changes, ended, throwIfRefused: () => validity.signal.throwIfAborted() })
+  } finally {
+    changes.stop()
+    validity.release()
+    await slot.free()
   }
 }
 
