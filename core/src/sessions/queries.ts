@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { budgetClock, SECONDS_LEFT, takeFromWindow } from '../api/callBudget.ts'
 import { isSealed, isSealedOf } from '../api/seal.ts'
 import { isHere, isLive } from '../keys/index.ts'
@@ -130,6 +131,10 @@ export async function listSessions(
   return await run(db, LIST, [now, workspaceId])
 }
 
+/** Condition for sessions that have expired or are idle. */
+const isOver = (now: Date) =>
+  sql<boolean>`(expires_at <= ${now} or seen_at <= ${new Date(now.getTime() - IDLE_DAYS * DAY_MS)})`
+
 /** The columns of a new session; only the digest of its token is stored. */
 export type NewSession = Omit<SessionsTable, 'seenAt'>
 
@@ -141,12 +146,7 @@ export async function insertSession(trx: Trx, row: NewSession): Promise<void> {
   await trx
     .deleteFrom('sessions')
     .where('workspaceId', '=', row.workspaceId)
-    .where((of) =>
-      of.or([
-        of('expiresAt', '<=', row.createdAt),
-        of('seenAt', '<=', new Date(row.createdAt.getTime() - IDLE_DAYS * DAY_MS)),
-      ]),
-    )
+    .where(isOver(row.createdAt))
     .execute()
   if (row.apiKeyId !== null) await deleteOldest(trx, row.workspaceId, row.apiKeyId)
   await trx
@@ -219,8 +219,7 @@ export async function deleteEndedSessions(trx: Trx, now: Date): Promise<void> {
     .deleteFrom('sessions')
     .where((of) =>
       of.or([
-        of('expiresAt', '<=', now),
-        of('seenAt', '<=', new Date(now.getTime() - IDLE_DAYS * DAY_MS)),
+        isOver(now),
         of('apiKeyId', 'in', (keys) =>
           keys.selectFrom('apiKeys').where('revokedAt', 'is not', null).select('id'),
         ),
