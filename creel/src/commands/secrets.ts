@@ -10,13 +10,14 @@ export function addSecretsCommands(command: Command, parts: ProgramParts): void 
     .option('--json', 'print {"resealedCount","unreadableCount"} on one line')
     .action(async ({ json }: JsonOption) => {
       const rotate = () => asOperatorOfAll(parts, (operator) => operator.secrets.rotate())
-      let cells = await rotate()
-      let resealedCount = sumOf(cells.map(({ answer }) => answer.resealedCount))
-      // A workspace may have come from a cell before its turn, to one after its turn.
-      for (let again = cells.length > 1 ? resealedCount : 0; again > 0; resealedCount += again) {
+      let [resealedCount, lastCount] = [0, 0]
+      let cells: Awaited<ReturnType<typeof rotate>>
+      do {
         cells = await rotate()
-        again = sumOf(cells.map(({ answer }) => answer.resealedCount))
-      }
+        lastCount = sumOf(cells.map(({ answer }) => answer.resealedCount))
+        resealedCount += lastCount
+        // A workspace may have come from a cell before its turn, to one after its turn.
+      } while (lastCount > 0 && cells.length > 1)
       const unreadableCount = sumOf(cells.map(({ answer }) => answer.unreadableCount))
       const isMoving = cells.some(({ answer }) => answer.isMoving)
       if (isMoving) {
