@@ -89,15 +89,18 @@ function cuttingProxy() {
   }
 }
 
-/** A server whose streams send this text, and then nothing. */
-function streamOf(text: string) {
+/** A server whose streams send this text, and then nothing. @param cancel called when the reader of one has left */
+function streamOf(text: string, cancel = () => {}) {
   return Bun.serve({
     port: 0,
     idleTimeout: 0,
     fetch: (request) =>
       new URL(request.url).pathname.endsWith('/stream')
         ? new Response(
-            new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode(text)) }),
+            new ReadableStream({
+              start: (controller) => controller.enqueue(new TextEncoder().encode(text)),
+              cancel,
+            }),
             { headers: { 'Content-Type': 'text/event-stream' } },
           )
         : Response.json({ id: 'e', url: 'http://capture' }),
@@ -372,20 +375,7 @@ describe('follow()', () => {
 
   test('a reader that leaves at once leaves no connection', async () => {
     const { promise: left, resolve: noteEnd } = Promise.withResolvers<void>()
-    using server = Bun.serve({
-      port: 0,
-      idleTimeout: 0,
-      fetch: (request) =>
-        new URL(request.url).pathname.endsWith('/stream')
-          ? new Response(
-              new ReadableStream({
-                start: (controller) => controller.enqueue(new TextEncoder().encode(': here\n\n')),
-                cancel: () => noteEnd(),
-              }),
-              { headers: { 'Content-Type': 'text/event-stream' } },
-            )
-          : Response.json({ id: 'e', url: 'http://capture' }),
-    })
+    using server = streamOf(': here\n\n', noteEnd)
     const { requests } = await createCreel({ url: server.url.href, key: 'any' }).endpoints.get('e')
     for await (const event of requests.feed({ afterId: 1 })) if (event.type === 'connected') break
     await left
