@@ -306,10 +306,7 @@ test('replays and imports are never duplicates, and a first that was deleted sti
   expect((await alice.post(endpoint.at(`/requests/${first.id}/replay`), {})).status).toBe(200)
   expect(receiver.received.length).toBe(2)
   const { text } = await alice.get(endpoint.at('/requests/export'))
-  const headers = { 'Content-Type': 'application/x-ndjson' }
-  expect(
-    (await alice.post(endpoint.at('/requests/import'), undefined, { rawBody: text, headers })).status,
-  ).toBe(200)
+  expect((await endpoint.importLines(text)).status).toBe(200)
   expect((await rowsOf(endpoint)).map(({ duplicateOf }) => duplicateOf)).toEqual([null, null])
   await alice.delete(endpoint.at('/requests'))
   await sendAll(endpoint, ['evt_1'])

@@ -175,9 +175,6 @@ test('requests that are searched by their decoded text are found after an import
   await captured(endpoint, 'gzip', gzipSync(EVENT))
   const exported = await alice.get(endpoint.at('/requests/export?format=ndjson'))
   const other = await alice.endpoint()
-  await alice.post(other.at('/requests/import'), undefined, {
-    rawBody: exported.text,
-    headers: { 'Content-Type': 'application/x-ndjson' },
-  })
+  await other.importLines(exported.text)
   await eventually('the import', async () => (await found(other, 'q=ada%40example')) === 1)
 })

@@ -203,9 +203,8 @@ test('a range that was evicted is truncated, and only that', async () => {
 test('imported requests that were evicted are no events that are missing', async () => {
   const endpoint = await service.alice.endpoint({ name: 'full' })
   const line = `${JSON.stringify({ receivedAt: anHourAgo(), method: 'POST' })}\n`
-  const headers = { 'Content-Type': 'application/x-ndjson' }
   const cursor = '0'
-  await service.alice.post(endpoint.at('/requests/import'), undefined, { rawBody: line.repeat(20), headers })
+  await endpoint.importLines(line.repeat(20))
   for (const count of [1, 2]) {
     // The general statement hides what has open deliveries; the other one deletes.
     const { id } = await endpoint.capture()
@@ -291,8 +290,7 @@ test('an import of older requests is not an old event: what was captured before 
     path: '',
     rawHeaders: [],
   })
-  const headers = { 'Content-Type': 'application/x-ndjson' }
-  await alice.post(endpoint.at('/requests/import'), undefined, { rawBody: line, headers })
+  await endpoint.importLines(line)
   const { body } = await alice.post('/api/v1/events/poll', {
     name: 'aged.any',
     cursor: '0',

@@ -233,10 +233,7 @@ test('an export shows a request whose key was destroyed as a trace, which no imp
   const { text } = await alice.get(endpoint.at('/requests/export?format=ndjson&includeSecrets=true'))
   expect(JSON.parse(text)).toMatchObject({ body: '', bodyTruncated: true, sizeBytes: SENT.body.length })
   const copy = await alice.endpoint()
-  const imported = await alice.post(copy.at('/requests/import'), undefined, {
-    rawBody: text,
-    headers: { 'Content-Type': 'application/x-ndjson' },
-  })
+  const imported = await copy.importLines(text)
   expect(imported.body).toMatchObject({ importedCount: 1 })
   expect(await copy.requests()).toMatchObject([{ bodyTruncated: true }])
 })
@@ -628,10 +625,7 @@ test('imported requests are encrypted, too', async () => {
     rawHeaders: [{ name: 'X-Person', value: mail }],
     body: JSON.stringify({ email: mail }),
   }
-  const imported = await alice.post(endpoint.at('/requests/import'), undefined, {
-    rawBody: `${JSON.stringify(line)}\n`,
-    headers: { 'Content-Type': 'application/x-ndjson' },
-  })
+  const imported = await endpoint.importLines(`${JSON.stringify(line)}\n`)
   expect(imported.body).toMatchObject({ importedCount: 1 })
   expect(await tablesWith(mail)).toEqual([])
   const list = await alice.get(endpoint.at('/requests'))

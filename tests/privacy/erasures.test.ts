@@ -533,8 +533,7 @@ test.each(['delete', 'redact'])('what an import said of a capture is read, too: 
     { ...line, redactedPaths: ['body.name'], verification: { verdict: 'failed', note: `Of n${mail}.` } },
   ]
   const rawBody = lines.map((one) => JSON.stringify(one)).join('\n')
-  const headers = { 'Content-Type': 'application/x-ndjson' }
-  const imported = await client.post(endpoint.at('/requests/import'), undefined, { rawBody, headers })
+  const imported = await endpoint.importLines(rawBody)
   expect(imported).toMatchObject({ status: 200, body: { importedCount: lines.length } })
   expect((await erase(client, { value: mail, paths: ['body'], dryRun: true })).counts).toMatchObject({
     requests: 0,

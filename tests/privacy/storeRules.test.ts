@@ -254,10 +254,9 @@ describe('a rule for storing', () => {
         eventId: 'signup-ada@example.com',
         body: JSON.stringify(body),
       })
-    const imported = await alice.post(endpoint.at('/requests/import'), undefined, {
-      rawBody: `${line({ email: 'ada@example.com' })}\n${line({ type: 'signup' })}\n`,
-      headers: { 'Content-Type': 'application/x-ndjson' },
-    })
+    const imported = await endpoint.importLines(
+      `${line({ email: 'ada@example.com' })}\n${line({ type: 'signup' })}\n`,
+    )
     expect(imported.body).toMatchObject({ importedCount: 2 })
     const [kept, redacted] = await endpoint.requests()
     expect(redacted).toMatchObject({ label: null, eventId: expect.stringMatching(/^[0-9a-f]{64}$/) })
@@ -279,11 +278,7 @@ describe('a rule for storing', () => {
     ]
     expect(await source.requests()).toMatchObject(marks)
     const { text } = await alice.get(source.at('/requests/export?format=ndjson'))
-    const into = async (endpoint: TestEndpoint, lines: string) =>
-      await alice.post(endpoint.at('/requests/import'), undefined, {
-        rawBody: lines,
-        headers: { 'Content-Type': 'application/x-ndjson' },
-      })
+    const into = async (endpoint: TestEndpoint, lines: string) => await endpoint.importLines(lines)
     const plain = await alice.endpoint()
     expect((await into(plain, text)).body).toMatchObject({ importedCount: 3 })
     expect(await plain.requests()).toMatchObject(marks)
@@ -301,10 +296,7 @@ describe('a rule for storing', () => {
       method: 'POST',
       body: 'not structured',
     }
-    const imported = await alice.post(endpoint.at('/requests/import'), undefined, {
-      rawBody: `${JSON.stringify(line)}\n`,
-      headers: { 'Content-Type': 'application/x-ndjson' },
-    })
+    const imported = await endpoint.importLines(`${JSON.stringify(line)}\n`)
     expect(imported.body).toMatchObject({ importedCount: 1 })
     const alerts = await service.db
       .selectFrom('alerts')
@@ -417,10 +409,7 @@ test.each([
       controller.close()
     },
   })
-  const importing = alice.post(endpoint.at('/requests/import'), undefined, {
-    rawBody: lines,
-    headers: { 'Content-Type': 'application/x-ndjson' },
-  })
+  const importing = endpoint.importLines(lines)
   await eventually('lines that are staged', async () => {
     const { rows } = await sql`select from imports where endpoint_id = ${endpoint.id}`.execute(service.db)
     return rows.length > 0

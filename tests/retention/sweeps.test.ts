@@ -102,8 +102,7 @@ describe('retention by plan', () => {
     // More than one batch of the sweep.
     await endpoint.captureMany(250)
     const { text: rawBody } = await client.get(old.at('/requests/export?includeSecrets=true'))
-    const headers = { 'Content-Type': 'application/x-ndjson' }
-    await client.post(endpoint.at('/requests/import'), undefined, { rawBody, headers })
+    await endpoint.importLines(rawBody)
     await sweepRetention(service)
     expect(await rowsOf(service, endpoint.id)).toMatchObject({ requests: 252 })
 

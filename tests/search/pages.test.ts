@@ -186,13 +186,7 @@ describe('a search with pages', () => {
     await makePages()
     await endpoint.capture({ body: '{"arrived":"later-needle"}' })
     const exported = await alice.get(endpoint.at('/requests/export?format=ndjson&q=later-needle'))
-    await alice.expect(
-      alice.post(endpoint.at('/requests/import'), undefined, {
-        rawBody: exported.text,
-        headers: { 'Content-Type': 'application/x-ndjson' },
-      }),
-      z.looseObject({ importedCount: z.literal(1) }),
-    )
+    await alice.expect(endpoint.importLines(exported.text), z.looseObject({ importedCount: z.literal(1) }))
     expect((await scanned(endpoint.id, 'Later-Needle')).ids).toHaveLength(2)
     // The next page has the imported one, too.
     await store(endpoint, PAGE_REQUESTS)

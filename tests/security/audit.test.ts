@@ -94,10 +94,7 @@ describe('every change', () => {
     const endpoint = await client.endpoint()
     await endpoint.capture({ body: 'one' })
     const { text } = await client.get(endpoint.at('/requests/export?format=ndjson'))
-    const answer = await client.post(endpoint.at('/requests/import'), undefined, {
-      rawBody: text,
-      headers: { 'Content-Type': 'application/x-ndjson' },
-    })
+    const answer = await endpoint.importLines(text)
     expect(answer).toMatchObject({ status: 200, body: { importedCount: 1 } })
     const { items } = await entriesOf(client, '?action=requests.import')
     expect(items).toMatchObject([

@@ -162,10 +162,7 @@ describe('GET /api/v1/endpoints/{endpointId}/requests/stream', () => {
     })
     const many = await service.alice.endpoint()
     const rawBody = Array.from({ length: 1100 }, () => stored).join('\n')
-    await service.alice.post(many.at('/requests/import'), undefined, {
-      rawBody,
-      headers: { 'Content-Type': 'application/x-ndjson' },
-    })
+    await many.importLines(rawBody)
     const ways: Readonly<Record<string, { path: string; ask?: () => Promise<unknown> }>> = {
       arrived: { path: endpoint.at('/requests/stream?afterId=0') },
       captured: { path: endpoint.at('/requests/stream?afterId=0&whole=true') },

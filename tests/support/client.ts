@@ -139,6 +139,12 @@ export class TestEndpoint {
     return newest
   }
 
+  /** Imports lines of NDJSON. */
+  importLines(rawBody: RequestBody): Promise<Answer> {
+    const headers = { 'Content-Type': 'application/x-ndjson' }
+    return this.client.post(this.at('/requests/import'), undefined, { rawBody, headers })
+  }
+
   /** Sends several webhooks one after the other, which must be stored; returns their rows, oldest first. */
   async captureMany(count: number, options?: CaptureOptions): Promise<z.output<typeof CapturedRow>[]> {
     for (let index = 0; index < count; index += 1) {

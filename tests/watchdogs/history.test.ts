@@ -46,8 +46,7 @@ test('the last match is the latest one, also if older ones were imported after i
   await service.clock.advance(3_600_000)
   const latest = await endpoint.capture()
   const { text: rawBody } = await client.get(old.at('/requests/export?includeSecrets=true'))
-  const headers = { 'Content-Type': 'application/x-ndjson' }
-  await client.post(endpoint.at('/requests/import'), undefined, { rawBody, headers })
+  await endpoint.importLines(rawBody)
   const made = await makeWatchdog(endpoint)
   expect(made).toMatchObject({
     lastMatchedRequestId: latest.id,
@@ -63,8 +62,7 @@ test('a timeline and a suggestion take the latest matches, although many older o
   const at = (hours: number) => new Date(service.clock.now().getTime() - hours * 3_600_000).toISOString()
   const lines = Array.from({ length: 501 }, (_, n) => ({ receivedAt: at(1 + n / 1000), method: 'POST' }))
   const rawBody = lines.map((line) => JSON.stringify(line)).join('\n')
-  const headers = { 'Content-Type': 'application/x-ndjson' }
-  await client.post(endpoint.at('/requests/import'), undefined, { rawBody, headers })
+  await endpoint.importLines(rawBody)
   const made = await makeWatchdog(endpoint)
   const { body } = await client.get(`${WATCHDOGS}/${made.id}/timeline?from=${at(2)}&to=${at(-1)}`)
   const { matches } = Timeline.parse(body)

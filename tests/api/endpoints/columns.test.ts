@@ -101,10 +101,7 @@ describe('columns of an endpoint', () => {
     expect((await receiver.take(1))[0]?.body.toString()).toBe('{"n":1}')
     const exported = await service.alice.get(endpoint.at('/requests/export?format=ndjson'))
     const other = await service.alice.endpoint({ columns: ['body.n'] })
-    await service.alice.post(other.at('/requests/import'), undefined, {
-      rawBody: exported.text,
-      headers: { 'Content-Type': 'application/x-ndjson' },
-    })
+    await other.importLines(exported.text)
     await eventually('the import', async () => (await columnsOf(other))[0]?.['body.n'] === '1')
   })
 })

@@ -145,11 +145,7 @@ describe('a replay to a URL', () => {
     const target = await alice.endpoint()
     const own = await target.capture()
     const { text: rawBody } = await alice.get(endpoint.at('/requests/export?includeSecrets=true'))
-    const headers = { 'Content-Type': 'application/x-ndjson' }
-    const { firstId } = await alice.expect(
-      alice.post(target.at('/requests/import'), undefined, { rawBody, headers }),
-      z.looseObject({ firstId: z.int() }),
-    )
+    const { firstId } = await alice.expect(target.importLines(rawBody), z.looseObject({ firstId: z.int() }))
     const { shown } = await alice.expect(
       alice.post(target.at('/replays'), {
         select: { requestIds: [own.id, firstId, firstId + 1] },

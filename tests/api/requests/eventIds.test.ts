@@ -31,12 +31,6 @@ const idsOf = async (endpoint: TestEndpoint, query: string) =>
 
 const event = (id: string, type = 'order.paid') => ({ body: JSON.stringify({ id, type }) })
 
-const importInto = (endpoint: TestEndpoint, rawBody: string) =>
-  endpoint.client.post(endpoint.at('/requests/import'), undefined, {
-    rawBody,
-    headers: { 'Content-Type': 'application/x-ndjson' },
-  })
-
 /** Places of the id by the packages and references of senders; keys are slugs of the samples. */
 const DOCUMENTED: Readonly<Record<string, (sent: z.output<typeof Detail>) => unknown>> = {
   bitbucket: ({ headers }) => headers['X-Request-UUID'],
@@ -178,7 +172,7 @@ test('an export says the id, and an import keeps it, its bytes counted', async (
   for (const id of ['evt_1', 'x'.repeat(300)]) await source.capture(event(id))
   await source.capture({ body: 'none' })
   const { text } = await alice.get(source.at('/requests/export'))
-  expect((await importInto(target, text)).status).toBe(200)
+  expect((await target.importLines(text)).status).toBe(200)
   const eventIds = async (endpoint: TestEndpoint) => (await endpoint.requests()).map(({ eventId }) => eventId)
   expect(await eventIds(target)).toEqual(await eventIds(source))
   expect(await idsOf(target, 'eventId=evt_1')).toHaveLength(1)
@@ -189,7 +183,7 @@ test('an export says the id, and an import keeps it, its bytes counted', async (
 test.each(['', 'x'.repeat(201), 'a\0b', 'a\nb', 7])('a line with the id %p is refused', async (eventId) => {
   const endpoint = await service.alice.endpoint()
   const line = { receivedAt: anHourAgo(), method: 'POST', eventId }
-  const answer = await importInto(endpoint, JSON.stringify(line))
+  const answer = await endpoint.importLines(JSON.stringify(line))
   expect(answer.status).toBe(400)
   expect(wrongParts(answer)[0]).toStartWith('#/lines/1/eventId')
 })

@@ -114,11 +114,7 @@ describe('a note', () => {
     expect(JSON.parse(exported.text)).toMatchObject({ note: 'from before ü' })
     for (const settings of [{}, { encryptBodies: true }]) {
       const copy = await alice.endpoint(settings)
-      const imported = (text: string) =>
-        alice.post(copy.at('/requests/import'), undefined, {
-          rawBody: text,
-          headers: { 'Content-Type': 'application/x-ndjson' },
-        })
+      const imported = (text: string) => copy.importLines(text)
       await imported(exported.text)
       await eventually('the import', async () => (await notesOf(copy))[0] === 'from before ü')
       await expectCountersEqualRows(service, copy.id)

@@ -78,8 +78,7 @@ test('requests that were deleted do not count until they are restored, and impor
   ])
   const restored = await alice.post('/api/v1/recycle-bin/restore', { requestIds: [captured[0]?.id] })
   expect(restored.status).toBe(200)
-  const headers = { 'Content-Type': 'application/x-ndjson' }
-  const imported = await alice.post(endpoint.at('/requests/import'), undefined, { rawBody: text, headers })
+  const imported = await endpoint.importLines(text)
   expect(imported.status).toBe(200)
   captured.push(await endpoint.capture(event('evt_1')))
   expect(await timesOf(endpoint, captured)).toEqual([

@@ -52,8 +52,7 @@ function importInto(endpoint: TestEndpoint, lines: readonly unknown[] | string |
     typeof lines === 'string' || lines instanceof ReadableStream
       ? lines
       : lines.map((line) => `${JSON.stringify(line)}\n`).join('')
-  const headers = { 'Content-Type': 'application/x-ndjson' }
-  return endpoint.client.post(endpoint.at('/requests/import'), undefined, { rawBody, headers })
+  return endpoint.importLines(rawBody)
 }
 
 /** A line without the members that the service sets on import. */
