@@ -14,7 +14,7 @@ import type { Db } from '../platform/db/index.ts'
 import { countPiece } from '../platform/memory/index.ts'
 import { sealedMembers } from '../platform/secrets/index.ts'
 import { inSlices } from '../platform/turns/index.ts'
-import { columnsRead, narrowing } from './narrowing.ts'
+import { columnsRead, MAY_BE_ENCODED, narrowing } from './narrowing.ts'
 import { visibleRequests } from './queries.ts'
 import { searching } from './searching.ts'
 import { type StoredRequestRow, storedRequest } from './storedRequest.ts'
@@ -153,12 +153,14 @@ async function chunkBelow(
 ): Promise<CandidateRow[]> {
   const read = columnsRead(condition)
   const empty = sql`''::bytea`
+  // How a body is encoded is said by its headers.
+  const isWithHeaders = read.headers ? sql`true` : read.body === 'no' ? sql`false` : MAY_BE_ENCODED
   // A body that is too long to be parsed has no members, so it need not be read.
   const body =
     read.body === 'whole'
       ? sql`r.body`
       : read.body === 'parsed'
-        ? sql`case when octet_length(r.body) > ${PARSED_BODY_BYTES_MAX} then ${empty} else r.body end`
+        ? sql`case when octet_length(r.body) > ${PARSED_BODY_BYTES_MAX} and not ${MAY_BE_ENCODED} then ${empty} else r.body end`
         : empty
   let query = visibleRequests(db, endpointId)
     .where('r.id', '<', range.belowId)
@@ -172,8 +174,8 @@ async function chunkBelow(
     .select(['r.sizeBytes', 'r.bodyTruncated', 'r.ip', 'r.label', 'r.eventId', 'r.verdict', 'r.verdictNote'])
     .select('r.imported')
     .select([
-      sql<string>`${read.headers ? sql`r.header_names` : sql`''`}`.as('headerNames'),
-      sql<Buffer>`${read.headers ? sql`r.header_values` : empty}`.as('headerValues'),
+      sql<string>`case when ${isWithHeaders} then r.header_names else '' end`.as('headerNames'),
+      sql<Buffer>`case when ${isWithHeaders} then r.header_values else ${empty} end`.as('headerValues'),
       sql<Buffer>`${body}`.as('body'),
     ])
     .select(sealedMembers('r'))

@@ -13,6 +13,9 @@ export function narrowing(condition: Condition): Narrowing | null {
   return ofTest(condition.test)
 }
 
+/** SQL of whether a stored request may have an encoded body, which PostgreSQL cannot read. */
+export const MAY_BE_ENCODED = sql<SqlBool>`strpos(lower(r.header_names), 'content-encoding') > 0`
+
 export function columnsRead(condition: Condition): { headers: boolean; body: 'no' | 'parsed' | 'whole' } {
   const read: { headers: boolean; body: 'no' | 'parsed' | 'whole' } = { headers: false, body: 'no' }
   const visit = (test: Test): void => {
@@ -76,12 +79,12 @@ function ofLeaf(leaf: Leaf): Narrowing | null {
     }
     case 'body': {
       const found = texts && anyOf(texts, isInBody)
-      if (path.segments.length === 0) return found
+      if (path.segments.length === 0) return found && sql`(${found} or ${MAY_BE_ENCODED})`
       const names = path.segments.filter((name) => typeof name === 'string' && isUsable(name)).map(String)
       const needed = found === null ? names.map(isInBody) : [found]
       if (needed.length === 0) return null
       return sql`(${sql.join(needed, sql` and `)} or position('\\x5c'::bytea in r.body) > 0
-        or r.content_type ilike '%x-www-form-urlencoded%')`
+        or r.content_type ilike '%x-www-form-urlencoded%' or ${MAY_BE_ENCODED})`
     }
   }
 }

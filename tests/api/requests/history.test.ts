@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { gzipSync } from 'node:zlib'
 import { matches, parseCondition } from '@creel/core/engine/conditions'
 import { newestMatching, STORED_REQUEST_COLUMNS, storedRequest } from '@creel/core/requests'
 import fc from 'fast-check'
@@ -70,6 +71,7 @@ const sender = fc.record({
   tenant: fc.tuple(fc.constantFrom('a', 'é', 'É', 'x y'), fc.constantFrom('utf8', 'latin1')),
   event: fc.option(fc.constantFrom('a', 'ab'), { nil: undefined }),
   signature: fc.option(fc.constant('sha256=00'), { nil: undefined }),
+  isCompressed: fc.integer({ min: 0, max: 4 }).map((die) => die === 0),
 })
 
 const path = fc.oneof(
@@ -143,8 +145,9 @@ beforeAll(async () => {
     await endpoint.send({
       method: sent.method,
       suffix: `${sent.path}?${sent.query}`,
-      body: sent.content.body,
+      body: sent.isCompressed ? gzipSync(sent.content.body) : sent.content.body,
       headers: {
+        ...(sent.isCompressed ? { 'content-encoding': 'gzip' } : {}),
         'Content-Type': sent.content.type,
         'X-Tenant': Buffer.from(tenant, spelling === 'utf8' ? 'utf8' : 'latin1').toString('latin1'),
         ...(sent.event === undefined ? {} : { 'X-GitHub-Event': sent.event }),
