@@ -4,6 +4,7 @@ import { type KyselyPlugin, sql } from 'kysely'
 import { z } from 'zod'
 import { valueFinder } from '../../core/src/erasures/match.ts'
 import { stepOf } from '../../core/src/erasures/parts.ts'
+import type { Part } from '../../core/src/erasures/progress.ts'
 import { expectAllCountersEqualRows, expectCountersEqualRows } from '../retention/support.ts'
 import type { Client } from '../support/client.ts'
 import { anHourAgo } from '../support/clock.ts'
@@ -478,11 +479,76 @@ test('captures that are deleted while they are read end no part of an erasure', 
     finder: valueFinder('eve@erasure.example', []),
     mode: 'delete',
   } as const
-  const part = { part: 'requests', endpointId: endpoint.id, afterId: 0, upToId: second?.id ?? 0 } as const
+  const range = { endpointId: endpoint.id, afterId: 0, upToId: second?.id ?? 0 }
+  const part = { part: 'requests', ...range, attemptAfterId: 0 } as const
   const { next } = await stepOf(work, part)
   expect(next).toEqual({ ...part, afterId: first?.id ?? 0 })
   const { counts } = await stepOf(work, next?.part === 'requests' ? next : part)
   expect(counts.requests).toBe(1)
+})
+
+test.each(['delete', 'redact'] as const)(
+  'the attempts of a capture that has very many are read, and erased by `%s`, in pieces',
+  async (mode) => {
+    const client = await service.newClient()
+    const mail = 'iris@erasure.example'
+    await using receiver = await startReceiver()
+    const endpoint = await client.endpoint()
+    await client.post(endpoint.at('/actions'), { kind: 'forward', url: receiver.url })
+    for (let n = 0; n < 3; n += 1) await endpoint.capture(json({ mail }))
+    await receiver.take(3)
+    await eventually('no attempt is under way', async () => {
+      const states = (await endpoint.requests()).map(({ state }) => state)
+      return states.length === 3 && states.every((state) => state === 'Succeeded')
+    })
+    const [last, crowded] = await endpoint.requests()
+    // As many as retries and replays make in the course of time; none of them holds the value.
+    await sql`
+      insert into delivery_attempts (endpoint_id, workspace_id, request_id, action_id, action_name, kind, state,
+        attempt_number, trigger, url, at, finished_at, storage_bytes)
+      select endpoint_id, workspace_id, request_id, action_id, action_name, kind, state, n, trigger, url, at,
+        finished_at, 0
+      from delivery_attempts, generate_series(2, 451) n where request_id = ${crowded?.id}`.execute(service.db)
+    const counts = { requests: 3, attempts: 453 }
+    expect(await erase(client, { value: mail, mode, dryRun: true })).toMatchObject({ counts })
+
+    const work = {
+      services: service.running.services,
+      workspaceId: client.workspaceId,
+      finder: valueFinder(mail, []),
+      mode,
+    } as const
+    const range = { endpointId: endpoint.id, afterId: 0, upToId: last?.id ?? 0 }
+    let part: Part | null = { part: 'requests', ...range, attemptAfterId: 0 }
+    let scanned = 0
+    const found: number[] = []
+    while (part !== null) {
+      const step: Awaited<ReturnType<typeof stepOf>> = await stepOf(work, part)
+      scanned += step.scannedRequests ?? 0
+      found.push(step.counts.attempts ?? 0)
+      part = step.next
+    }
+    expect(scanned).toBe(3)
+    expect(Math.max(...found)).toBeLessThanOrEqual(200)
+
+    expect(await erase(client, { value: mail, mode })).toMatchObject({ counts })
+    expect(await endpoint.requests()).toHaveLength(mode === 'delete' ? 0 : 3)
+    expect(await tablesWith(mail)).toEqual([])
+    // Traces keep their attempts, whose planted rows nobody has counted.
+    if (mode === 'delete') await expectCountersEqualRows(service, endpoint.id)
+  },
+)
+
+test('the stored progress of an erasure stays short, however many endpoints there are', async () => {
+  const client = await service.newClient()
+  await sql`
+    insert into endpoints select (jsonb_populate_record(e,
+      jsonb_build_object('id', gen_random_uuid(), 'name', 'of ' || n))).* from endpoints e, generate_series(1, 300) n
+    where e.id = ${(await client.endpoint()).id}`.execute(service.db)
+  const started = client.post('/api/v1/erasures', { value: 'nobody@erasure.example', dryRun: true })
+  const { id } = await client.expect(started, Erasure)
+  const stored = service.db.selectFrom('erasures').where('id', '=', id).select('progress')
+  expect((await stored.executeTakeFirstOrThrow()).progress.length).toBeLessThan(10_000)
 })
 
 test('a deadlock puts an erasure off, and does not end it', async () => {

@@ -7,22 +7,24 @@ import type { Trx } from '../platform/db/index.ts'
 import { inSlices } from '../platform/turns/index.ts'
 import { forgetAnswers, isAnySending, nextAnswers } from '../rehearsals/index.ts'
 import { forgetKeptAnswers, forgetNotes, forgetOriginals, nextKeptAnswers } from '../requests/index.ts'
-import { eraseRequests, reduceRequests, removeAttempts } from '../retention/index.ts'
+import { eraseRequests, reduceRequests, removeAttempts, removeRecords } from '../retention/index.ts'
 import { forgetAgentEvents, nextAgentEvents } from '../subscriptions/index.ts'
 import { anyOf, type Search, type ValueFinder } from './match.ts'
 import { Counts, type Part, type Progress } from './progress.ts'
 import {
   attemptHolds,
-  attemptsWhere,
   isAnyPending,
   lastAttemptId,
   messageOf,
   nextAttempts,
+  nextAttemptsOf,
   nextRequests,
 } from './scan.ts'
 
 /** Rows of one step outside of captures and attempts. */
 const ROWS_MAX = 100
+/** Endpoints whose parts are listed at once: the progress is written at each step. */
+const ENDPOINTS_LISTED = 20
 
 /** An erasure that a job holds. */
 export interface Work {
@@ -39,6 +41,8 @@ export interface Step {
   readonly counts: Partial<Progress['counts']>
   /** Endpoint of the captures that were found. */
   readonly endpointId?: string
+  /** Parts to do before the part goes on. */
+  readonly before?: readonly Part[]
   /** Continues the part; null when it is done. */
   readonly next: Part | null
   /** Set if the part waits for attempts or sends that are under way. */
@@ -59,6 +63,8 @@ export async function stepOf(work: Work, part: Part): Promise<Step> {
   const { services, workspaceId, finder } = work
   const { db } = services
   switch (part.part) {
+    case 'round':
+      return await roundStep(work, part)
     case 'attempts':
       return await attemptStep(work, part)
     case 'requests':
@@ -171,22 +177,28 @@ async function requestStep({ services, finder, mode }: Work, part: PartOf<'reque
   const { endpointId } = part
   const { rows, lastId } = await nextRequests(services, part)
   if (lastId === null) return DONE
-  const found = await matching(rows, ({ request, remarks, original }) =>
+  const holding = await matching(rows, ({ request, remarks, original }) =>
     anyOf([
       finder.inRequest(request, remarks),
       ...(original === undefined ? [] : [finder.inRequest(original, [])]),
     ]),
   )
+  const read = await nextAttemptsOf(services.db, part, idsOf(holding))
+  // The capture whose attempts are not all read, and those after it, are for the next step.
+  const fits = ({ id }: { readonly id: number }) => read.cutAt === null || id < read.cutAt
+  const found = holding.filter(fits)
   const ids = idsOf(found)
-  const noted = idsOf(await matching(rows, ({ note }) => finder.inText(note)))
+  const noted = idsOf(await matching(rows.filter(fits), ({ note }) => finder.inText(note)))
+  // Alone, its attempts go before it does, but those that are under way.
+  const isPiece = read.cutAt !== null && ids.length === 0
+  const attempts = read.rows.filter(({ requestId }) => isPiece || fits({ id: requestId }))
   // Attempts that hold the value themselves were counted before.
-  const attempts = ids.length === 0 ? [] : await attemptsWhere(services.db, endpointId, { requestIds: ids })
   const others = await matching(attempts, function* (attempt) {
     return !(yield* attemptHolds(finder, attempt))
   })
   const binnedRequests = found.filter(({ isBinned }) => isBinned).length
   return {
-    scannedRequests: rows.length,
+    scannedRequests: rows.filter(fits).length,
     counts: {
       requests: ids.length - binnedRequests,
       binnedRequests,
@@ -194,9 +206,17 @@ async function requestStep({ services, finder, mode }: Work, part: PartOf<'reque
       notes: noted.length,
     },
     endpointId,
-    next: { ...part, afterId: lastId },
+    next: {
+      ...part,
+      afterId: read.cutAt === null ? lastId : read.cutAt - 1,
+      attemptAfterId: isPiece ? (attempts.at(-1)?.id ?? 0) : 0,
+    },
     erase: async (trx) => {
       if (noted.length > 0) await forgetNotes(trx, endpointId, noted)
+      if (isPiece) {
+        const attemptIds = idsOf(attempts.filter(({ state }) => state !== 'Pending'))
+        await (mode === 'delete' ? removeAttempts : removeRecords)(trx, endpointId, { attemptIds })
+      }
       if (ids.length === 0) return
       await forgetOriginals(trx, endpointId, ids)
       if (mode === 'delete') await eraseRequests(services, trx, endpointId, ids)
@@ -268,24 +288,51 @@ const LOWEST_ID = '00000000-0000-0000-0000-000000000000'
  * captures. Labels and fields come after these, from which they are learned.
  */
 export function partsOf(
-  endpointIds: readonly string[],
+  endpointsLeft: number,
   upTo: { readonly requestId: number; readonly attemptId: number; readonly pendingFromId: number },
 ): Part[] {
+  const round = { part: 'round', afterEndpointId: LOWEST_ID, endpointsLeft, ...upTo } as const
   return [
-    ...endpointIds.flatMap((endpointId): Part[] => [
-      { part: 'attempts', endpointId, afterId: 0, upToId: upTo.attemptId },
-      { part: 'requests', endpointId, afterId: 0, upToId: upTo.requestId },
-      { part: 'texts', endpointId },
-    ]),
-    ...endpointIds.flatMap((endpointId): Part[] => [
-      { part: 'late', endpointId, afterId: upTo.pendingFromId - 1, upToId: null },
-      { part: 'keptAnswers', endpointId, afterId: 0 },
-    ]),
+    { ...round, round: 'first' },
+    { ...round, round: 'second' },
     { part: 'answers', replayId: LOWEST_ID, position: -1, sentUpTo: null },
     { part: 'incidents', afterId: LOWEST_ID },
     { part: 'alerts', afterId: LOWEST_ID },
     { part: 'agentEvents', afterId: 0 },
   ]
+}
+
+/** Lists the parts of the next endpoints. One that was created since has nothing from before. */
+async function roundStep({ services: { db }, workspaceId }: Work, part: PartOf<'round'>): Promise<Step> {
+  const rows = await db
+    .selectFrom('endpoints')
+    .where('workspaceId', '=', workspaceId)
+    .where('id', '>', part.afterEndpointId)
+    .select('id')
+    .orderBy('id')
+    .limit(ENDPOINTS_LISTED)
+    .execute()
+  const last = rows.at(-1)
+  if (last === undefined) return DONE
+  const endpointsLeft = Math.max(0, part.endpointsLeft - rows.length)
+  return {
+    ...DONE,
+    before: rows.flatMap(({ id }) => partsOfEndpoint(id, part)),
+    next: { ...part, afterEndpointId: last.id, endpointsLeft },
+  }
+}
+
+function partsOfEndpoint(endpointId: string, upTo: PartOf<'round'>): Part[] {
+  return upTo.round === 'first'
+    ? [
+        { part: 'attempts', endpointId, afterId: 0, upToId: upTo.attemptId },
+        { part: 'requests', endpointId, afterId: 0, upToId: upTo.requestId, attemptAfterId: 0 },
+        { part: 'texts', endpointId },
+      ]
+    : [
+        { part: 'late', endpointId, afterId: upTo.pendingFromId - 1, upToId: null },
+        { part: 'keptAnswers', endpointId, afterId: 0 },
+      ]
 }
 
 export function progressed(progress: Progress, step: Step): Progress {
@@ -299,7 +346,7 @@ export function progressed(progress: Progress, step: Step): Progress {
       : { ...progress.endpoints, [endpointId]: (progress.endpoints[endpointId] ?? 0) + found }
   const [, ...rest] = progress.left
   return {
-    left: step.next === null ? rest : [step.next, ...rest],
+    left: [...(step.before ?? []), ...(step.next === null ? [] : [step.next]), ...rest],
     scannedRequests: progress.scannedRequests + (step.scannedRequests ?? 0),
     scannedAttempts: progress.scannedAttempts + (step.scannedAttempts ?? 0),
     counts,

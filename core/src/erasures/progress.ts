@@ -11,13 +11,33 @@ export const Counts = z.object({
   notes: z.int().meta({ description: 'Notes on captures' }),
 })
 
+/** Parts of an endpoint in each round over all endpoints. */
+export const PARTS_OF_ROUND = { first: 3, second: 2 } as const
+
 /** Progress of an erasure as it is stored. */
 export const Progress = z.object({
   /** Parts that are still to do, in their order. */
   left: z.array(
     z.discriminatedUnion('part', [
+      // The endpoints of a round that are not listed yet: a workspace may have very many.
+      z.object({
+        part: z.literal('round'),
+        round: z.enum(['first', 'second']),
+        afterEndpointId: z.string(),
+        endpointsLeft: z.int(),
+        requestId: z.int(),
+        attemptId: z.int(),
+        pendingFromId: z.int(),
+      }),
       z.object({ part: z.literal('attempts'), endpointId: z.string(), afterId: z.int(), upToId: z.int() }),
-      z.object({ part: z.literal('requests'), endpointId: z.string(), afterId: z.int(), upToId: z.int() }),
+      z.object({
+        part: z.literal('requests'),
+        endpointId: z.string(),
+        afterId: z.int(),
+        upToId: z.int(),
+        // Of a capture with many attempts, the first after `afterId`: the last attempt that was looked at.
+        attemptAfterId: z.int(),
+      }),
       // Attempts that were under way while the captures were looked through. `upToId` is set when they are waited for.
       z.object({
         part: z.literal('late'),
@@ -50,6 +70,13 @@ export const Progress = z.object({
 export type Progress = z.output<typeof Progress>
 
 export type Part = Progress['left'][number]
+
+/** Number of parts that are left, those of endpoints that are not listed yet included. */
+export const partsLeft = ({ left }: Progress): number =>
+  left.reduce(
+    (sum, part) => sum + (part.part === 'round' ? part.endpointsLeft * PARTS_OF_ROUND[part.round] : 1),
+    0,
+  )
 
 /** Nothing found yet. */
 export const NOTHING_FOUND = {

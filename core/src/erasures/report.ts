@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { Download } from '../api/contract.ts'
-import { Progress } from './progress.ts'
+import { Progress, partsLeft } from './progress.ts'
 import type { ErasureRow } from './run.ts'
 import type { Erasure } from './schema.ts'
 
@@ -47,7 +47,7 @@ export function reportOf(row: ErasureRow, names: ReadonlyMap<string, string>): z
 /** Converts a row to the API's shape, without the value. */
 export function erasureView(row: ErasureRow): z.input<typeof Erasure> {
   const progress = Progress.parse(JSON.parse(row.progress))
-  const { left, counts, endpoints, scannedRequests, scannedAttempts } = progress
+  const { counts, endpoints, scannedRequests, scannedAttempts } = progress
   return {
     id: row.id,
     state: row.state,
@@ -56,7 +56,7 @@ export function erasureView(row: ErasureRow): z.input<typeof Erasure> {
     valueHash: row.valueHash,
     paths: JSON.parse(row.paths),
     counts,
-    progress: { scannedRequests, scannedAttempts, partsLeft: left.length },
+    progress: { scannedRequests, scannedAttempts, partsLeft: partsLeft(progress) },
     endpoints: Object.entries(endpoints).map(([endpointId, requests]) => ({ endpointId, requests })),
     createdAt: row.createdAt,
     finishedAt: row.finishedAt,

@@ -93,30 +93,58 @@ function remarksOn(of: {
 }
 
 /** An attempt with everything that it recorded. */
-type ScannedAttempt = Awaited<ReturnType<typeof attemptsWhere>>[number]
+type ScannedAttempt = Awaited<ReturnType<typeof attemptsWithIds>>[number]
 
-/** The next attempts of a range. */
-export async function nextAttempts(db: Db, range: Range): Promise<Read<ScannedAttempt>> {
-  const sizes = await db
+const detailsBytes = sql<number>`coalesce(octet_length(d.sent_body), 0) + coalesce(octet_length(d.received_body), 0) + coalesce(octet_length(d.sealed), 0)`
+
+/** The attempts of an endpoint as `a`, with their records as `d`. */
+const attemptsOf = (db: Db, endpointId: string) =>
+  db
     .selectFrom('deliveryAttempts as a')
     .leftJoin('attemptDetails as d', (on) =>
       on.onRef('d.endpointId', '=', 'a.endpointId').onRef('d.attemptId', '=', 'a.id'),
     )
-    .where('a.endpointId', '=', range.endpointId)
+    .where('a.endpointId', '=', endpointId)
+
+/** The next attempts of a range. */
+export async function nextAttempts(db: Db, range: Range): Promise<Read<ScannedAttempt>> {
+  const sizes = await attemptsOf(db, range.endpointId)
     .where('a.id', '>', range.afterId)
     .where('a.id', '<=', range.upToId)
-    .select([
-      'a.id',
-      sql<number>`coalesce(octet_length(d.sent_body), 0) + coalesce(octet_length(d.received_body), 0) + coalesce(octet_length(d.sealed), 0)`.as(
-        'bytes',
-      ),
-    ])
+    .select(['a.id', detailsBytes.as('bytes')])
     .orderBy('a.id')
     .limit(ROWS_MAX)
     .execute()
   const ids = fitting(sizes)
   const lastId = ids.at(-1) ?? null
-  return { rows: lastId === null ? [] : await attemptsWhere(db, range.endpointId, { ids }), lastId }
+  return { rows: await attemptsWithIds(db, range.endpointId, ids), lastId }
+}
+
+/**
+ * The next attempts of captures, in the order of their captures: all of them, or those that fit.
+ *
+ * @param from `attemptAfterId`: attempts of the capture after `afterId` that were read before, up to this id
+ * @returns `cutAt`: the capture of the first attempt that does not fit; null: all are read
+ */
+export async function nextAttemptsOf(
+  db: Db,
+  from: Range & { readonly attemptAfterId: number },
+  requestIds: readonly number[],
+): Promise<{ readonly rows: readonly ScannedAttempt[]; readonly cutAt: number | null }> {
+  if (requestIds.length === 0) return { rows: [], cutAt: null }
+  const sizes = await attemptsOf(db, from.endpointId)
+    .where('a.requestId', 'in', requestIds)
+    .where((where) =>
+      where.or([where('a.requestId', '>', from.afterId + 1), where('a.id', '>', from.attemptAfterId)]),
+    )
+    .select(['a.id', 'a.requestId', detailsBytes.as('bytes')])
+    .orderBy('a.requestId')
+    .orderBy('a.id')
+    .limit(ROWS_MAX + 1)
+    .execute()
+  const ids = fitting(sizes.slice(0, ROWS_MAX))
+  const rows = await attemptsWithIds(db, from.endpointId, ids)
+  return { rows, cutAt: sizes[ids.length]?.requestId ?? null }
 }
 
 export async function lastAttemptId(db: Db, endpointId: string): Promise<number> {
@@ -140,24 +168,15 @@ export async function isAnyPending(db: Db, { endpointId, afterId, upToId }: Rang
   return row !== undefined
 }
 
-export async function attemptsWhere(
-  db: Db,
-  endpointId: string,
-  of: { readonly ids: readonly number[] } | { readonly requestIds: readonly number[] },
-) {
-  const [column, values] =
-    'ids' in of ? (['a.id', of.ids] as const) : (['a.requestId', of.requestIds] as const)
-  return await db
-    .selectFrom('deliveryAttempts as a')
-    .leftJoin('attemptDetails as d', (on) =>
-      on.onRef('d.endpointId', '=', 'a.endpointId').onRef('d.attemptId', '=', 'a.id'),
-    )
-    .where('a.endpointId', '=', endpointId)
-    .where(column, 'in', values)
-    .select(['a.id', 'a.requestId', 'a.url', 'a.error', 'a.transformNote'])
+async function attemptsWithIds(db: Db, endpointId: string, ids: readonly number[]) {
+  if (ids.length === 0) return []
+  return await attemptsOf(db, endpointId)
+    .where('a.id', 'in', ids)
+    .select(['a.id', 'a.requestId', 'a.state', 'a.url', 'a.error', 'a.transformNote'])
     .select(['d.sentUrl', 'd.sentHeaders', 'd.sentBody', 'd.sentBodyTruncated'])
     .select(['d.receivedHeaders', 'd.receivedBody', 'd.receivedBodyTruncated'])
     .select(sealedMembers('d'))
+    .orderBy('a.requestId')
     .orderBy('a.id')
     .execute()
 }

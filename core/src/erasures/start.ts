@@ -43,7 +43,7 @@ export async function startErasure(
           as pending_from_id`.execute(trx)
     const { requestId = 0, attemptId = 0, pendingFromId = null } = rows[0] ?? {}
     const progress: Progress = {
-      left: partsOf(ids, { requestId, attemptId, pendingFromId: pendingFromId ?? attemptId + 1 }),
+      left: partsOf(ids.length, { requestId, attemptId, pendingFromId: pendingFromId ?? attemptId + 1 }),
       scannedRequests: 0,
       scannedAttempts: 0,
       counts: NOTHING_FOUND,

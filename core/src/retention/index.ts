@@ -8,7 +8,7 @@ export {
   storageMaxBytes,
 } from './declarations.ts'
 export { eraseRequests, reduceRequests } from './purge.ts'
-export { removeAttempts } from './removal.ts'
+export { removeAttempts, removeRecords } from './removal.ts'
 export { analyzeOutgrown, readStorage, readStorageOf } from './storedBytes.ts'
 export { sweepEndpoints } from './sweepEndpoints.ts'
 export { sweepRetention } from './sweepRetention.ts'
