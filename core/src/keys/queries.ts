@@ -33,6 +33,11 @@ export async function findKey(db: Db, workspaceId: string, id: string): Promise<
   return await keysOf(db, workspaceId).where('id', '=', id).executeTakeFirst()
 }
 
+/** {@link findKey}, locked until the transaction ends. A session that begins with it does not wait. */
+export async function lockKey(trx: Trx, workspaceId: string, id: string): Promise<KeyRow | undefined> {
+  return await keysOf(trx, workspaceId).where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
+}
+
 /** Number of keys that count against `apiKeysMax`: neither ended nor replaced ones. */
 export async function countActiveKeys(db: Db, workspaceId: string, now: Date): Promise<number> {
   const active = db

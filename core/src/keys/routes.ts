@@ -1,14 +1,14 @@
 import { z } from 'zod'
 import { operatorProcedure, operatorRouterOf } from '../api/context.ts'
 import type { Finds } from '../api/contract.ts'
-import { foundById } from '../api/errors.ts'
+import { foundById, notFound } from '../api/errors.ts'
 import { route, router } from '../api/route.ts'
 import type { Services } from '../api/services.ts'
 import { recordChange } from '../audit/index.ts'
 import { EndpointReference, endpointIdOf, findsNamedEndpoint } from '../endpoints/index.ts'
-import { getWorkspace, WorkspaceReference } from '../workspaces/index.ts'
+import { getWorkspace, lockWorkspace, WorkspaceReference } from '../workspaces/index.ts'
 import { createKey, issuesOfKey } from './create.ts'
-import { findKey, type KeyRow, listKeys, updateKey } from './queries.ts'
+import { findKey, type KeyRow, listKeys, lockKey, updateKey } from './queries.ts'
 import { keyOfReference, revokeKey } from './revoke.ts'
 import { rotateKey } from './rotate.ts'
 import {
@@ -61,24 +61,36 @@ interface KeyChanges {
   readonly allowedNetworks?: string[] | null | undefined
 }
 
-/** Changes the given members of a key, effective for its next call. */
+/**
+ * Changes the given members of a key, effective for its next call. The others stay as another call has left them.
+ *
+ * @throws DomainError `not_found` when it is gone
+ */
 async function changeKey(
   services: Services,
-  key: KeyRow,
-  { name = key.name, expiresAt = key.expiresAt, allowedNetworks = key.allowedNetworks }: KeyChanges,
+  { id, workspaceId }: KeyRow,
+  { name, expiresAt, allowedNetworks }: KeyChanges,
 ): Promise<KeyRow> {
-  const changed = { name, expiresAt, allowedNetworks }
-  await services.db.transaction().execute(async (trx) => {
-    await updateKey(trx, key.id, changed)
+  return await services.db.transaction().execute(async (trx) => {
+    await lockWorkspace(trx, workspaceId)
+    const key = await lockKey(trx, workspaceId, id)
+    if (key === undefined) throw notFound('key')
+    const given = {
+      ...(name === undefined ? {} : { name }),
+      ...(expiresAt === undefined ? {} : { expiresAt }),
+      ...(allowedNetworks === undefined ? {} : { allowedNetworks }),
+    }
+    const changed = { ...key, ...given }
+    await updateKey(trx, id, given)
     await recordChange(trx, services, {
       action: 'keys.update',
-      workspaceId: key.workspaceId,
-      subject: { type: 'key', id: key.id, name: key.name },
+      workspaceId,
+      subject: { type: 'key', id, name: key.name },
       before: key,
-      after: { ...key, ...changed },
+      after: changed,
     })
+    return changed
   })
-  return { ...key, ...changed }
 }
 
 const keyId = z.string().meta({ format: 'uuid', description: 'Id of the key' })

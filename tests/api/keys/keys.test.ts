@@ -2,6 +2,8 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { TestBrowser } from '../../support/browser.ts'
 import { Client } from '../../support/client.ts'
+import { eventually } from '../../support/eventually.ts'
+import { countLockWaits } from '../../support/lockWaits.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
 /** Keys over the API: created, limited, replaced and revoked with keys that may. */
@@ -200,6 +202,23 @@ describe('rotation', () => {
     const { id } = await make(client, {})
     const answers = await Promise.all([0, 1, 2].map(() => client.post(`/api/v1/keys/${id}/rotate`, {})))
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 404, 404])
+  })
+
+  test('is not undone by a new name that is given meanwhile', async () => {
+    const client = await service.newClient()
+    const { id, key } = await make(client, { name: 'old' })
+    // While the row is locked, both calls come as far as its change, the rotation first.
+    const [rotated, named] = await service.db.transaction().execute(async (trx) => {
+      await trx.selectFrom('apiKeys').select('id').where('id', '=', id).forUpdate().execute()
+      const rotation = client.post(`/api/v1/keys/${id}/rotate`, { overlapSeconds: 0 })
+      await eventually('the rotation waits', async () => (await countLockWaits(service.db)) === 1)
+      const naming = client.patch(`/api/v1/keys/${id}`, { name: 'new' })
+      await eventually('both wait', async () => (await countLockWaits(service.db)) === 2)
+      return [rotation, naming] as const
+    })
+    expect([(await rotated).status, (await named).status]).toEqual([201, 200])
+    expect((await named).body).toMatchObject({ name: 'new', replacedById: expect.any(String) })
+    expect(await statusOf(key)).toBe(401)
   })
 })
 
