@@ -38,15 +38,25 @@ export async function lockKey(trx: Trx, workspaceId: string, id: string): Promis
   return await keysOf(trx, workspaceId).where('id', '=', id).forNoKeyUpdate().executeTakeFirst()
 }
 
-/** Number of keys that count against `apiKeysMax`: neither ended nor replaced ones. */
-export async function countActiveKeys(db: Db, workspaceId: string, now: Date): Promise<number> {
-  const active = db
+/** Whether a key was revoked or has expired. */
+export const hasEnded = ({ revokedAt, expiresAt }: Pick<KeyRow, 'revokedAt' | 'expiresAt'>, now: Date) =>
+  revokedAt !== null || (expiresAt !== null && expiresAt <= now)
+
+const liveKeys = (db: Db, workspaceId: string, now: Date) =>
+  db
     .selectFrom('apiKeys')
     .where('workspaceId', '=', workspaceId)
     .where('revokedAt', 'is', null)
-    .where('replacedById', 'is', null)
     .where((where) => where.or([where('expiresAt', 'is', null), where('expiresAt', '>', now)]))
-  return await countOf(active)
+
+/** Number of keys that count against `apiKeysMax`: neither ended nor replaced ones. */
+export async function countActiveKeys(db: Db, workspaceId: string, now: Date): Promise<number> {
+  return await countOf(liveKeys(db, workspaceId, now).where('replacedById', 'is', null))
+}
+
+/** Number of replaced keys that go on for their overlap. */
+export async function countReplacedKeys(db: Db, workspaceId: string, now: Date): Promise<number> {
+  return await countOf(liveKeys(db, workspaceId, now).where('replacedById', 'is not', null))
 }
 
 /** The columns of a new key; only its digest is stored. */

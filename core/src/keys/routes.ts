@@ -1,14 +1,14 @@
 import { z } from 'zod'
-import { operatorProcedure, operatorRouterOf } from '../api/context.ts'
+import { type Context, operatorProcedure, operatorRouterOf } from '../api/context.ts'
 import type { Finds } from '../api/contract.ts'
-import { foundById, notFound } from '../api/errors.ts'
+import { foundById, notFound, validationFailed } from '../api/errors.ts'
 import { route, router } from '../api/route.ts'
-import type { Services } from '../api/services.ts'
 import { recordChange } from '../audit/index.ts'
 import { EndpointReference, endpointIdOf, findsNamedEndpoint } from '../endpoints/index.ts'
+import type { InputIssue } from '../engine/issues.ts'
 import { getWorkspace, lockWorkspace, WorkspaceReference } from '../workspaces/index.ts'
-import { createKey, issuesOfKey } from './create.ts'
-import { findKey, type KeyRow, listKeys, lockKey, updateKey } from './queries.ts'
+import { createKey, issuesOfKey, requireRoomForKey } from './create.ts'
+import { findKey, hasEnded, type KeyRow, listKeys, lockKey, updateKey } from './queries.ts'
 import { keyOfReference, revokeKey } from './revoke.ts'
 import { rotateKey } from './rotate.ts'
 import {
@@ -64,33 +64,52 @@ interface KeyChanges {
 /**
  * Changes the given members of a key, effective for its next call. The others stay as another call has left them.
  *
- * @throws DomainError `not_found` when it is gone
+ * @throws DomainError `not_found` when it is gone; `validation_failed`, see {@link issuesOfExpiry}; `limit_reached` and
+ *   `feature_not_in_plan` as for a new key, for one that has ended and goes on
  */
 async function changeKey(
-  services: Services,
-  { id, workspaceId }: KeyRow,
+  ctx: Context,
+  id: string,
   { name, expiresAt, allowedNetworks }: KeyChanges,
 ): Promise<KeyRow> {
-  return await services.db.transaction().execute(async (trx) => {
-    await lockWorkspace(trx, workspaceId)
-    const key = await lockKey(trx, workspaceId, id)
+  const { clock, db, plan, workspace } = ctx
+  return await db.transaction().execute(async (trx) => {
+    await lockWorkspace(trx, workspace.id)
+    const key = await lockKey(trx, workspace.id, id)
     if (key === undefined) throw notFound('key')
+    const issues = issuesOfExpiry(key, expiresAt)
+    if (issues.length > 0) throw validationFailed(issues)
     const given = {
       ...(name === undefined ? {} : { name }),
       ...(expiresAt === undefined ? {} : { expiresAt }),
       ...(allowedNetworks === undefined ? {} : { allowedNetworks }),
     }
     const changed = { ...key, ...given }
+    const now = clock.now()
+    if (hasEnded(key, now) && !hasEnded(changed, now))
+      await requireRoomForKey(ctx, trx, { id: workspace.id, plan })
     await updateKey(trx, id, given)
-    await recordChange(trx, services, {
+    await recordChange(trx, ctx, {
       action: 'keys.update',
-      workspaceId,
+      workspaceId: workspace.id,
       subject: { type: 'key', id, name: key.name },
       before: key,
       after: changed,
     })
     return changed
   })
+}
+
+/** Issues of a new expiry for this key. Undefined: it stays. */
+function issuesOfExpiry(key: KeyRow, expiresAt: Date | null | undefined): InputIssue[] {
+  if (expiresAt === undefined) return []
+  const refused = (detail: string) => [{ path: ['expiresAt'], code: 'not_allowed' as const, detail }]
+  if (key.kind === 'oauth')
+    return refused('The key of an agent ends 30 days after its last refresh. Revoke it to end it before.')
+  const end = key.replacedById === null ? null : key.expiresAt
+  if (end !== null && (expiresAt === null || expiresAt > end))
+    return refused('The key was rotated: it can end sooner, but not later. Use the key that replaced it.')
+  return []
 }
 
 const keyId = z.string().meta({ format: 'uuid', description: 'Id of the key' })
@@ -134,27 +153,27 @@ export const keyRoutes = router({
     path: '/api/v1/keys/{keyId}',
     summary: 'Change the name, the expiry or the networks of an API key',
     description:
-      'Takes effect with the next call of the key. The scope of a key never changes: create another key. The expiry of an agent’s key follows its use.',
+      'Takes effect with the next call of the key. The scope of a key never changes: create another key. The expiry of an agent’s key follows its use, and that of a rotated key only comes nearer. An expired key goes on with a new expiry, and then counts against the plan again.',
     scope: 'admin',
+    errors: ['limit_reached', 'feature_not_in_plan'],
     input: z.object({ keyId, ...updateMembers }),
     example: { name: 'ci', expiresAt: '2027-01-01T00:00:00Z' },
     output: Key,
     finds: findsKey,
     check: (ctx, { expiresAt }) => {
-      const isFixed = ctx.namedKey.kind === 'oauth' && expiresAt !== undefined
-      const detail = 'The key of an agent ends 30 days after its last refresh. Revoke it to end it before.'
-      if (isFixed) return [{ path: ['expiresAt'], code: 'not_allowed', detail }]
-      return issuesOfKey(ctx, { scope: 'read', expiresAt })
+      const issues = issuesOfExpiry(ctx.namedKey, expiresAt)
+      return issues.length > 0 ? issues : issuesOfKey(ctx, { scope: 'read', expiresAt })
     },
-  }).mutation(({ ctx, input }) => changeKey(ctx, ctx.namedKey, input)),
+  }).mutation(({ ctx, input }) => changeKey(ctx, ctx.namedKey.id, input)),
 
   rotate: route({
     method: 'POST',
     path: '/api/v1/keys/{keyId}/rotate',
     summary: 'Replace an API key with a new one; both work during the overlap',
     description:
-      'The new key has the name, scope, endpoint and networks of the old one. A key that has ended, was rotated before or is an agent’s answers 404.',
+      'The new key has the name, scope, endpoint and networks of the old one. A key that has ended, was rotated before or is an agent’s answers 404. Rotated keys that still work can be as many as the plan has keys; with `overlapSeconds` 0 there is always room.',
     scope: 'admin',
+    errors: ['limit_reached'],
     input: z.object({ keyId, ...rotateMembers }),
     example: { overlapSeconds: 3600 },
     output: NewKey,

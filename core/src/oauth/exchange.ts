@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Services } from '../api/services.ts'
-import { findKey, type KeyRow, newKey, replaceToken, revokeKeyIn } from '../keys/index.ts'
+import { findKey, hasEnded, type KeyRow, newKey, replaceToken, revokeKeyIn } from '../keys/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { DAY_MS } from '../platform/time/index.ts'
 import { isResource, wrongResource } from './authorization.ts'
@@ -168,9 +168,6 @@ function recentTokens(
   if (seconds > RETRY_SECONDS || !isOfIt) return undefined
   return { ...openTokens(family, recentAnswer), secondsLeft: TOKEN_SECONDS - Math.max(0, seconds) }
 }
-
-const hasEnded = ({ revokedAt, expiresAt }: KeyRow, now: Date) =>
-  revokedAt !== null || (expiresAt !== null && expiresAt <= now)
 
 const badGrant = (description: string): OAuthError => ({ error: 'invalid_grant', description })
 

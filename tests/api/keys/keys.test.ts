@@ -111,6 +111,23 @@ describe('a key', () => {
     expect(await isIn(other)).toBe(true)
   })
 
+  test('that has expired is revived only where the plan has room', async () => {
+    const client = await service.newClient()
+    const { id, key } = await make(client, { expiresAt: inSeconds(60) })
+    await service.clock.advance(61_000)
+    for (let more = 0; more < 4; more += 1) await make(client, {})
+    const revive = () => client.patch(`/api/v1/keys/${id}`, { expiresAt: null })
+    expect(await revive()).toMatchObject({ status: 409, body: { code: 'limit_reached' } })
+    expect(await statusOf(key)).toBe(401)
+    expect((await client.patch(`/api/v1/keys/${id}`, { name: 'ended' })).body).toMatchObject({
+      name: 'ended',
+    })
+    const { items } = await client.expect(client.get('/api/v1/keys'), List)
+    await client.delete(`/api/v1/keys/${items[0]?.id}`)
+    const answers = await Promise.all([revive(), client.post('/api/v1/keys', { name: 'sixth' })])
+    expect(answers.filter(({ status }) => status === 409)).toHaveLength(1)
+  })
+
   test('may be used from its networks only, by what a trusted proxy says', async () => {
     const client = await service.newClient()
     const { id, key } = await make(client, { allowedNetworks: ['198.51.100.7', '2001:db8::1/32'] })
@@ -195,6 +212,37 @@ describe('rotation', () => {
       Made,
     )
     expect([await statusOf(leaked.key), await statusOf(made.key)]).toEqual([401, 200])
+  })
+
+  test('is final: the old key can be ended sooner, and never later', async () => {
+    const client = await service.newClient()
+    const { id, key } = await make(client, {})
+    await client.post(`/api/v1/keys/${id}/rotate`, { overlapSeconds: 3600 })
+    const changed = (members: object) => client.patch(`/api/v1/keys/${id}`, members)
+    for (const expiresAt of [null, inSeconds(7200)])
+      expect(await changed({ name: 'never', expiresAt })).toMatchObject({
+        status: 400,
+        body: { errors: [{ pointer: '#/expiresAt', code: 'not_allowed' }] },
+      })
+    const sooner = inSeconds(60)
+    expect((await changed({ name: 'sooner', expiresAt: sooner })).body).toMatchObject({
+      name: 'sooner',
+      expiresAt: sooner,
+    })
+    await service.clock.advance(61_000)
+    expect((await changed({ expiresAt: inSeconds(60) })).status).toBe(400)
+    expect(await statusOf(key)).toBe(401)
+  })
+
+  test('leaves as many old keys at once as the plan has keys; one that ends the old key is always possible', async () => {
+    const client = await service.newClient()
+    let { id } = await make(client, {})
+    const rotate = (overlapSeconds: number) => client.post(`/api/v1/keys/${id}/rotate`, { overlapSeconds })
+    for (let time = 0; time < 5; time += 1) ({ id } = await client.expect(rotate(3600), Made))
+    expect(await rotate(3600)).toMatchObject({ status: 409, body: { code: 'limit_reached' } })
+    ;({ id } = await client.expect(rotate(0), Made))
+    await service.clock.advance(3_601_000)
+    expect((await rotate(3600)).status).toBe(201)
   })
 
   test('of two at once makes one key', async () => {
