@@ -84,9 +84,13 @@ export function requireApi(plan: Plan): void {
   throw new DomainError('api_access_disabled', `The ${plan.displayName} plan has no API access.`)
 }
 
-/** SQL condition for keys that are valid at `now`: neither revoked nor expired. `k` is the table. */
+/**
+ * SQL condition for keys that are valid at `now`: neither revoked nor expired, nor of an endpoint that is deleted and
+ * waits to be purged. `k` is the table.
+ */
 export const isLive = (now: string) =>
-  `k.revoked_at is null and (k.expires_at is null or k.expires_at > ${now}::timestamptz)`
+  `k.revoked_at is null and (k.expires_at is null or k.expires_at > ${now}::timestamptz)
+  and (k.endpoint_id is null or exists (select from endpoints e where e.id = k.endpoint_id and e.deleted_at is null))`
 
 /**
  * SQL condition for keys that can be presented at `now`: live, and for an agent's key with a token that has not ended.

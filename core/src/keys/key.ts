@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { Services } from '../api/services.ts'
 import { type CellPlace, keyHint } from '../cells/index.ts'
 import type { KeyKind } from '../engine/words/index.ts'
+import { liveKeys } from './queries.ts'
 
 /** Prefix of the keys of each kind, by which secret scanners can find them. */
 const KEY_PREFIXES: Readonly<Record<KeyKind, string>> = { key: 'creel_live_', oauth: 'creel_oauth_' }
@@ -49,7 +50,7 @@ export function fingerprint(key: string): Buffer {
  * throttled callers, which must not cause a query each.
  *
  * @param presented as clients sent them
- * @returns the keys that are neither revoked nor expired; an agent's token ends by itself, too
+ * @returns the keys that are valid; an agent's token ends by itself, too
  */
 export async function knownKeys(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
@@ -59,16 +60,13 @@ export async function knownKeys(
     [...presented].filter(isKeyShaped).map((key) => [fingerprint(key).toString('hex'), key]),
   )
   if (byFingerprint.size === 0) return new Set()
-  const rows = await db
-    .selectFrom('apiKeys')
+  const rows = await liveKeys(db, clock.now())
     .select('sha256')
     .where(
       'sha256',
       'in',
       [...byFingerprint.keys()].map((hex) => Buffer.from(hex, 'hex')),
     )
-    .where('revokedAt', 'is', null)
-    .where((where) => where.or([where('expiresAt', 'is', null), where('expiresAt', '>', clock.now())]))
     .where((where) =>
       where.or([where('tokenExpiresAt', 'is', null), where('tokenExpiresAt', '>', clock.now())]),
     )

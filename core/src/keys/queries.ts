@@ -42,21 +42,36 @@ export async function lockKey(trx: Trx, workspaceId: string, id: string): Promis
 export const hasEnded = ({ revokedAt, expiresAt }: Pick<KeyRow, 'revokedAt' | 'expiresAt'>, now: Date) =>
   revokedAt !== null || (expiresAt !== null && expiresAt <= now)
 
-const liveKeys = (db: Db, workspaceId: string, now: Date) =>
+/** Keys that are valid at `now`, as `isLive` has it. */
+export const liveKeys = (db: Db, now: Date) =>
   db
     .selectFrom('apiKeys')
-    .where('workspaceId', '=', workspaceId)
     .where('revokedAt', 'is', null)
     .where((where) => where.or([where('expiresAt', 'is', null), where('expiresAt', '>', now)]))
+    .where((where) =>
+      where.or([
+        where('endpointId', 'is', null),
+        where('endpointId', 'in', (endpoints) =>
+          endpoints
+            .selectFrom('endpoints')
+            .whereRef('endpoints.id', '=', 'apiKeys.endpointId')
+            .where('deletedAt', 'is', null)
+            .select('endpoints.id'),
+        ),
+      ]),
+    )
+
+const liveKeysOf = (db: Db, workspaceId: string, now: Date) =>
+  liveKeys(db, now).where('workspaceId', '=', workspaceId)
 
 /** Number of keys that count against `apiKeysMax`: neither ended nor replaced ones. */
 export async function countActiveKeys(db: Db, workspaceId: string, now: Date): Promise<number> {
-  return await countOf(liveKeys(db, workspaceId, now).where('replacedById', 'is', null))
+  return await countOf(liveKeysOf(db, workspaceId, now).where('replacedById', 'is', null))
 }
 
 /** Number of replaced keys that go on for their overlap. */
 export async function countReplacedKeys(db: Db, workspaceId: string, now: Date): Promise<number> {
-  return await countOf(liveKeys(db, workspaceId, now).where('replacedById', 'is not', null))
+  return await countOf(liveKeysOf(db, workspaceId, now).where('replacedById', 'is not', null))
 }
 
 /** The columns of a new key; only its digest is stored. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { route, router } from '../api/route.ts'
 import { Timestamp } from '../api/values.ts'
+import { isLive } from '../keys/index.ts'
 import { type Db, run, statement } from '../platform/db/index.ts'
 import { readStorageOf } from './storedBytes.ts'
 
@@ -10,8 +11,8 @@ const COUNTS = statement(
   `select
     (select count(*)::int from endpoints where workspace_id = $1::uuid and deleted_at is null
        and (expires_at is null or expires_at > $2::timestamptz)) as endpoints,
-    (select count(*)::int from api_keys where workspace_id = $1::uuid and revoked_at is null
-       and replaced_by_id is null and (expires_at is null or expires_at > $2::timestamptz)) as api_keys,
+    (select count(*)::int from api_keys k where k.workspace_id = $1::uuid
+       and k.replaced_by_id is null and ${isLive('$2')}) as api_keys,
     (select count(*)::int from watchdogs where workspace_id = $1::uuid) as watchdogs,
     (select count(*)::int from alert_channels where workspace_id = $1::uuid) as alert_channels`,
 )

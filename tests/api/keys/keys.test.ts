@@ -270,11 +270,16 @@ describe('rotation', () => {
   })
 })
 
-test('a key of an endpoint goes with it', async () => {
+test('a key of an endpoint goes with it, and its browsers, before the endpoint is purged', async () => {
   const client = await service.newClient()
   const endpoint = await client.endpoint()
   const { key } = await make(client, { scope: 'read', endpointId: endpoint.id })
+  for (let more = 0; more < 3; more += 1) await make(client, {})
+  const browser = new TestBrowser(service)
+  expect((await browser.signIn({ key })).status).toBe(204)
+  expect([await statusOf(key), (await browser.query('sessions.current')).status]).toEqual([200, 200])
   await client.delete(endpoint.at(''))
-  expect((await with_(key).get(endpoint.at(''))).status).toBe(404)
-  expect((await with_(key).get('/api/v1/endpoints')).body).toMatchObject({ totalCount: 0 })
+  expect([await statusOf(key), (await browser.query('sessions.current')).status]).toEqual([401, 401])
+  expect((await new TestBrowser(service).signIn({ key })).status).toBe(401)
+  await make(client, { name: 'in its place' })
 })
