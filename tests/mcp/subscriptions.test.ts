@@ -270,6 +270,16 @@ describe('a subscription ends', () => {
     )
     const one = await endpoint.capture()
     await soon(() => expect(idsAt(callback)).toEqual([`req_${one.id}`]))
+    // Its first key tells the subscription apart, also when a thousand others have ended since.
+    await service.db
+      .insertInto('apiKeys')
+      .columns(['id', 'workspaceId', 'name', 'prefix', 'sha256', 'createdAt', 'revokedAt'])
+      .expression(
+        sql`select gen_random_uuid(), ${service.alice.workspaceId}::uuid, 'ended', 'ended', sha256(n::text::bytea), at, at
+          from generate_series(1, 1500) n cross join (select ${service.clock.now()}::timestamptz as at) a`,
+      )
+      .execute()
+    await keyOf(service.alice)
     const again = await subscribe({ ...wanted, cursor: null }, { ...options, key: rotated.key })
     expect(again.id).toBe(id)
     await service.alice.delete(`/api/v1/keys/${rotated.id}`)

@@ -10,7 +10,7 @@ import { type Plan, planOf } from '../plans/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { getWorkspace, lockWorkspace } from '../workspaces/index.ts'
 import { newKey } from './key.ts'
-import { countActiveKeys, insertKey, type NewKeyRow } from './queries.ts'
+import { countActiveKeys, deleteFormerKeys, insertKey, type NewKeyRow } from './queries.ts'
 
 export interface KeyWish {
   readonly name: string
@@ -80,7 +80,7 @@ export async function requireRoomForKey(
   requireRoom(plan, 'apiKeysMax', await countActiveKeys(trx, id, clock.now()), 'API keys')
 }
 
-/** Stores a new key, and returns its only copy. */
+/** Stores a new key, and returns its only copy. Deletes keys that ended long ago. */
 export async function addKey(services: Services, trx: Trx, workspaceId: string, wish: KeyWish) {
   const kind = wish.clientId === undefined ? 'key' : 'oauth'
   const { key, prefix, sha256 } = newKey(kind, services.cell)
@@ -98,6 +98,7 @@ export async function addKey(services: Services, trx: Trx, workspaceId: string, 
     kind,
     clientId: wish.clientId ?? null,
   }
+  await deleteFormerKeys(trx, workspaceId, row.createdAt)
   await insertKey(trx, row)
   const { sha256: _digest, workspaceId: _workspace, ...shown } = row
   await recordChange(trx, services, {

@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import { type ApiKeysTable, countOf, type Db, type Trx } from '../platform/db/index.ts'
 
 export type KeyRow = Omit<Selectable<ApiKeysTable>, 'sha256' | 'tokenExpiresAt'>
@@ -72,6 +72,30 @@ export async function countActiveKeys(db: Db, workspaceId: string, now: Date): P
 /** Number of replaced keys that go on for their overlap. */
 export async function countReplacedKeys(db: Db, workspaceId: string, now: Date): Promise<number> {
   return await countOf(liveKeysOf(db, workspaceId, now).where('replacedById', 'is not', null))
+}
+
+/** Ended keys of a workspace that are kept, the last ones. */
+const ENDED_KEPT = 1_000
+/** Rotations by which a subscription finds its key from its first one. */
+const ROTATIONS_MAX = 1_000
+
+/**
+ * Deletes the keys that ended before the last {@link ENDED_KEPT} of their workspace, with their sessions and grants.
+ * Event subscriptions are told apart by the first key of a rotation, so the keys from that one on stay while there are any.
+ */
+export async function deleteFormerKeys(trx: Trx, workspaceId: string, now: Date): Promise<void> {
+  await sql`
+    with recursive rotated as (
+      select principal_id as id, 0 as depth from event_subscriptions where workspace_id = ${workspaceId}
+      union
+      select k.replaced_by_id, r.depth + 1 from rotated r join api_keys k on k.id = r.id
+      where k.replaced_by_id is not null and r.depth < ${ROTATIONS_MAX}
+    )
+    delete from api_keys where id in (
+      select k.id from api_keys k
+      where k.workspace_id = ${workspaceId} and least(k.revoked_at, k.expires_at) <= ${now}
+        and k.id not in (select id from rotated)
+      order by least(k.revoked_at, k.expires_at) desc, k.id offset ${ENDED_KEPT})`.execute(trx)
 }
 
 /** The columns of a new key; only its digest is stored. */

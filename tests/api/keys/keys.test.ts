@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { sql } from 'kysely'
 import { z } from 'zod'
 import { TestBrowser } from '../../support/browser.ts'
 import { Client } from '../../support/client.ts'
@@ -282,4 +283,32 @@ test('a key of an endpoint goes with it, and its browsers, before the endpoint i
   expect([await statusOf(key), (await browser.query('sessions.current')).status]).toEqual([401, 401])
   expect((await new TestBrowser(service).signIn({ key })).status).toBe(401)
   await make(client, { name: 'in its place' })
+})
+
+test('of the keys that have ended, the last thousand of a workspace are kept', async () => {
+  const client = await service.newClient()
+  const { workspaceId } = client
+  const [first, last] = [await make(client, {}), await make(client, {})]
+  await client.delete(`/api/v1/keys/${first.id}`)
+  await service.clock.advance(1_000)
+  await client.delete(`/api/v1/keys/${last.id}`)
+  await service.db
+    .insertInto('apiKeys')
+    .columns(['id', 'workspaceId', 'name', 'prefix', 'sha256', 'createdAt', 'revokedAt'])
+    .expression(
+      sql`select gen_random_uuid(), ${workspaceId}::uuid, 'old', 'old', sha256(gen_random_uuid()::text::bytea), at, at
+        from generate_series(1, 1500) n cross join lateral (
+          select ${service.clock.now()}::timestamptz - interval '1 minute' as at
+        ) a`,
+    )
+    .execute()
+  const rotated = await make(client, {})
+  await client.post(`/api/v1/keys/${rotated.id}/rotate`, { overlapSeconds: 0 })
+  const { items } = await client.expect(client.get('/api/v1/keys'), List)
+  const ids = items.map(({ id }) => id)
+  // One more has ended since the last key was made.
+  expect(
+    items.filter(({ replacedById, revokedAt }) => replacedById !== null || revokedAt !== null),
+  ).toHaveLength(1001)
+  expect([ids.includes(first.id), ids.includes(last.id)]).toEqual([true, true])
 })
