@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { sweepImports } from '@creel/core/exports'
+import { pino } from 'pino'
 import { z } from 'zod'
 import { Agent, browserOf, callMcp } from '../oauth/agent.ts'
 import { TestBrowser } from '../support/browser.ts'
@@ -214,7 +215,11 @@ test('replays and imports are refused under the seal; an import that was accepte
   // As the sweep does a minute later.
   await target.updateTable('imports').set({ dueAt: new Date() }).execute()
   const actor = { kind: 'service', id: null, name: 'test', address: null } as const
-  await sweepImports({ db: target, clock: { now: () => new Date() }, actor }, new AbortController().signal)
+  const log = pino({ level: 'silent' })
+  await sweepImports(
+    { db: target, clock: { now: () => new Date() }, actor, log },
+    new AbortController().signal,
+  )
   const counts = [endpoint, into].map(async (one) => {
     const stats = await owner.expect(owner.get(one.at('/stats')), Stats)
     return stats.storage.storedRequestCount

@@ -102,6 +102,11 @@ const METHOD_CHARACTERS_MAX = 128
 
 const encoding = z.enum(['utf8', 'base64']).optional()
 
+interface HeaderMember {
+  readonly value: string
+  readonly encoding?: z.output<typeof encoding>
+}
+
 const Header = z
   .object({
     name: z.string().regex(TOKEN, 'must be the name of a header').max(HEAD_CHARACTERS_MAX),
@@ -111,6 +116,12 @@ const Header = z
   .refine((header) => header.encoding !== 'base64' || isBase64(header.value), {
     path: ['value'],
     message: 'must be base64',
+    abort: true,
+  })
+  .refine((header) => FIELD_VALUE.test(bytesOf(header)), {
+    path: ['value'],
+    params: { code: 'bad_format' },
+    message: 'must be one line',
   })
 
 /** Schema of a line. Unknown members are ignored, and so are those that the service derives itself. */
@@ -165,9 +176,11 @@ function isBase64(text: string): boolean {
   return text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text)
 }
 
+/** The bytes of a header's value, one character a byte. */
+function bytesOf({ value, encoding: how = 'utf8' }: HeaderMember): string {
+  return Buffer.from(value, how).toString('latin1')
+}
+
 export function headersOf(line: ImportLine): WireHeader[] {
-  return line.rawHeaders.map(({ name, value, encoding: how }) => [
-    name,
-    Buffer.from(value, how === 'base64' ? 'base64' : 'utf8').toString('latin1'),
-  ])
+  return line.rawHeaders.map((header) => [header.name, bytesOf(header)])
 }

@@ -6,7 +6,7 @@ import type { Services } from '../api/services.ts'
 import { Int64 } from '../api/values.ts'
 import { recordChange } from '../audit/index.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
-import { Failures } from '../platform/db/index.ts'
+import { codeOf, Failures, isRefusedForGood } from '../platform/db/index.ts'
 import { sweepQueue } from '../platform/queues.ts'
 import { lockCounters } from '../requests/index.ts'
 import { dropImport, storedCount, storeStaged } from './importQueries.ts'
@@ -64,16 +64,33 @@ export async function acceptImport(
 }
 
 /** The services that store an import, and the actor for the audit log. */
-type Storing = Pick<Services, 'db' | 'clock' | 'actor'> & { readonly traceId?: string }
+type Storing = Pick<Services, 'db' | 'clock' | 'actor' | 'log'> & { readonly traceId?: string }
 
 /**
  * Stores the remaining batches of an accepted import, each in a short transaction. Two processes may do so at once.
  * Requests become visible batch by batch. Captures that arrive in between may fill the endpoint and then evict the
  * oldest requests.
+ *
+ * @throws errors of the database. After one that would come again, the rest of the import is dropped
  */
-export async function storeImport(
+export async function storeImport(who: Storing, named: NamedImport): Promise<Imported> {
+  try {
+    return await storeBatches(who, named)
+  } catch (err) {
+    if (codeOf(err) !== undefined && isRefusedForGood(err)) {
+      const { importId, endpointId } = named
+      who.log.error({ err, importId, endpointId }, 'dropped the rest of an import that cannot be stored')
+      await dropImport(who.db, importId)
+    }
+    throw err
+  }
+}
+
+type NamedImport = Readonly<Record<'importId' | 'endpointId' | 'workspaceId', string>>
+
+async function storeBatches(
   who: Storing,
-  { importId, endpointId, workspaceId }: Readonly<Record<'importId' | 'endpointId' | 'workspaceId', string>>,
+  { importId, endpointId, workspaceId }: NamedImport,
 ): Promise<Imported> {
   let imported = NOTHING_IMPORTED
   for (;;) {
@@ -115,10 +132,7 @@ export async function storeImport(
 }
 
 /** Deletes imports whose process died before they were accepted, and stores the rest of accepted ones. */
-export async function sweepImports(
-  services: Pick<Services, 'db' | 'clock' | 'actor'>,
-  signal: AbortSignal,
-): Promise<void> {
+export async function sweepImports(services: Storing, signal: AbortSignal): Promise<void> {
   const { db, clock } = services
   const now = clock.now()
   await db.deleteFrom('imports').where('isAccepted', '=', false).where('dueAt', '<=', now).execute()

@@ -322,12 +322,18 @@ describe('import', () => {
   test('refuses what the database cannot store, by its line', async () => {
     const endpoint = await service.alice.endpoint()
     const half = '\ud800'
+    const inBase64 = (value: string) => ({
+      name: 'X',
+      value: Buffer.from(value).toString('base64'),
+      encoding: 'base64',
+    })
     const answer = await importInto(endpoint, [
       { ...good, receivedAt: '0000-01-01T00:00:00Z' },
       { ...good, receivedAt: '0001-01-01T00:00:00+14:00' },
       { ...good, path: `/${half}`, queryString: half, label: half },
       { ...good, verification: { verdict: 'failed', note: half }, redactionFault: half, note: half },
       { ...good, redactedPaths: [half] },
+      { ...good, rawHeaders: ['\0', 'a\nb', 'a\rb'].map(inBase64) },
     ])
     expect(answer).toMatchObject({ status: 400, body: { code: 'validation_failed' } })
     expect(wrongParts(answer)).toEqual([
@@ -340,6 +346,7 @@ describe('import', () => {
       '#/lines/4/redactionFault bad_format',
       '#/lines/4/note bad_format',
       '#/lines/5/redactedPaths/0 bad_format',
+      ...[0, 1, 2].map((at) => `#/lines/6/rawHeaders/${at}/value bad_format`),
     ])
     const pair = '\ud83d\ude48'
     const whole = [
@@ -440,7 +447,7 @@ describe('import', () => {
       ]),
       bodies: Buffer.from(text),
     })
-    // One that cannot be stored comes before them.
+    // One that cannot be stored comes before them, and is dropped.
     const broken = { importId: crypto.randomUUID(), number: 0, heads: '[{"received_at":"never"}]' }
     const { importId: id } = broken
     await service.db
@@ -469,7 +476,6 @@ describe('import', () => {
     }
     const failure = await sweepImports(service.running.services, new AbortController().signal).catch(String)
     expect(failure).toContain('never')
-    await service.db.deleteFrom('imports').where('id', '=', id).execute()
     expect((await exported(endpoint)).map(({ body }) => body)).toEqual(['one.', 'two.'])
     expect(await staged()).toEqual([])
   })
