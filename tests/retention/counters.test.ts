@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { sweepRetention } from '@creel/core/retention'
 import fc from 'fast-check'
+import { sql } from 'kysely'
+import { eventually } from '../support/eventually.ts'
+import { holdOpen } from '../support/heldWrites.ts'
+import { countLockWaits } from '../support/lockWaits.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { DAY, expectCountersEqualRows } from './support.ts'
 
@@ -116,3 +120,47 @@ test('cap, bin, restore and sweep in any order leave counters that are exactly t
   }
   await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 20 }), run), { numRuns: 15 })
 })
+
+test.each([
+  ['the short way', {}],
+  [
+    'the general statement',
+    { forwardOriginal: true, forwardUrl: 'http://127.0.0.1:9/', forwardingEnabled: true },
+  ],
+])(
+  'what is restored while a capture waits is listed, and evicted in its turn: %s',
+  async (_way, settings) => {
+    const { alice, db } = service
+    const endpoint = await alice.endpoint({
+      storeRules: [{ op: 'remove', paths: ['body.secret'] }],
+      ...settings,
+    })
+    const sent = { body: '{"secret":1}' }
+    // One more than the cap: from now on captures look for the oldest request.
+    const ids: number[] = []
+    for (let count = 0; count < CAP + 1; count += 1) ids.push((await endpoint.capture(sent)).id)
+    const [, oldest = 0, second = 0, third = 0, newest = 0] = ids
+    for (const id of [oldest, third]) await alice.delete(endpoint.at(`/requests/${id}`))
+    const lock = holdOpen(db, (trx) =>
+      sql`select from endpoint_counters where endpoint_id = ${endpoint.id}::uuid for update`.execute(trx),
+    )
+    await lock.isOpen
+    const waiting = (count: number) =>
+      eventually(`${count} waiting`, async () => (await countLockWaits(db)) === count)
+    const restoring = alice.post('/api/v1/recycle-bin/restore', { requestIds: [oldest, third] })
+    await waiting(1)
+    const sending = endpoint.send(sent)
+    await waiting(2)
+    await lock.release()
+    expect((await restoring).body).toMatchObject({ restoredCount: 2 })
+    expect((await sending).status).toBe(200)
+    const listed = async () => (await endpoint.requests()).map(({ id }) => id)
+    const after = await listed()
+    // The capture saw the second as the oldest.
+    expect(after).toEqual([expect.any(Number), newest, third, oldest])
+    expect(after).not.toContain(second)
+    await expectCountersEqualRows(service, endpoint.id)
+    const last = await endpoint.capture(sent)
+    expect(await listed()).toEqual([last.id, after[0] ?? 0, newest, third])
+  },
+)

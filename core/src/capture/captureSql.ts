@@ -1,5 +1,5 @@
 import { hasRecords, withSentBodies } from '../deliveries/index.ts'
-import { type CounterChange, updateCounters } from '../endpoints/index.ts'
+import { type CounterChange, SEES_RESTORED, updateCounters } from '../endpoints/index.ts'
 import { parameters, statement } from '../platform/db/index.ts'
 import { storageBytesOf } from '../requests/index.ts'
 import { takesCaptures, WINDOW_SECONDS } from './captureSettings.ts'
@@ -155,7 +155,7 @@ with clock as (
   select statement_timestamp() + ${$('aheadMs')}::bigint * interval '1 ms' as now
 ),
 locked as (
-  select c.endpoint_id, c.stored_request_count, c.oldest_request_id,
+  select c.endpoint_id, c.stored_request_count, c.oldest_request_id, ${SEES_RESTORED} as sees_restored,
          w.runs, case when w.runs then c.window_started_at else (select now from clock) end as window_started_at,
          case when w.runs then c.window_count else 0 end as window_count,
          case when w.runs then c.window_bytes else 0 end as window_bytes
@@ -281,7 +281,7 @@ counted as (
       storageBytes: 't.storage_bytes - coalesce(x.storage_bytes, 0)',
     },
     evicted: 'coalesce(x.requests, 0)',
-    oldestRequestId: 'greatest(c.oldest_request_id, x.newest_id + 1)',
+    oldestRequestId: 'greatest(c.oldest_request_id, case when o.sees_restored then x.newest_id + 1 end)',
     // Imported requests are no events.
     removedUpTo: 'x.newest_capture',
     requestAt: 't.last_received_at',

@@ -1,5 +1,5 @@
 import { hasRecords, withSentBodies } from '../deliveries/index.ts'
-import { type CounterChange, updateCounters } from '../endpoints/index.ts'
+import { type CounterChange, SEES_RESTORED, updateCounters } from '../endpoints/index.ts'
 import { storageBytesOf } from '../requests/index.ts'
 import { takesCaptures, WINDOW_SECONDS } from './captureSettings.ts'
 import { COLUMN_NAMES } from './requestColumns.ts'
@@ -64,7 +64,8 @@ const HAS_RECORDS = hasRecords('array[$1::uuid]')
  */
 export const COUNT_AND_EVICT = `
 with locked as (
-  select c.oldest_request_id, c.stored_request_count + $3::integer - $7::integer as excess
+  select c.oldest_request_id, c.stored_request_count + $3::integer - $7::integer as excess,
+         ${SEES_RESTORED} as sees_restored
   from endpoint_counters c where c.endpoint_id = $1::uuid for update
 ),
 oldest as (
@@ -93,7 +94,7 @@ counted as (
       storageBytes: '$10::bigint - x.storage_bytes',
     },
     evicted: 'x.requests',
-    oldestRequestId: 'greatest(c.oldest_request_id, x.newest_id + 1)',
+    oldestRequestId: 'greatest(c.oldest_request_id, case when l.sees_restored then x.newest_id + 1 end)',
     // Imported requests are no events.
     removedUpTo: 'x.newest_capture',
   })}
@@ -102,7 +103,7 @@ counted as (
       coalesce(sum(storage_bytes), 0) as storage_bytes, max(id) as newest_id,
       max(id) filter (where not imported) as newest_capture
     from dropped
-  ) x, endpoints e
+  ) x, locked l, endpoints e
   join endpoint_revisions v on v.endpoint_id = e.id
   where c.endpoint_id = $1::uuid and e.id = $1::uuid and v.endpoint_id = $1::uuid
     and ${IS_OPEN}

@@ -55,6 +55,16 @@ export function updateCounters(change: CounterChange): string {
   return `update endpoint_counters c set\n    ${assignments(change).join(',\n    ')}`
 }
 
+/**
+ * SQL for whether a statement that has locked the counters `c` sees what was restored before: a restore lowers the mark
+ * and empties the bin. While a statement waited for the lock, requests may have been restored that it sees in the bin
+ * still: it must not raise the mark above them. `s` are the counters as it sees the requests.
+ */
+export const SEES_RESTORED = `(
+  select s.oldest_request_id <= c.oldest_request_id and s.binned_request_count = c.binned_request_count
+  from endpoint_counters s where s.endpoint_id = c.endpoint_id
+)`
+
 /** Adds the counters of a new endpoint: all 0. */
 export async function insertCounters(trx: Trx, endpointId: string): Promise<void> {
   await trx.insertInto('endpointCounters').values({ endpointId }).execute()

@@ -1,4 +1,4 @@
-export { type CounterChange, forgetRefusal, lastRefusal, updateCounters } from './counters.ts'
+export { type CounterChange, forgetRefusal, lastRefusal, SEES_RESTORED, updateCounters } from './counters.ts'
 export * from './dataKeys.ts'
 export { checkDedupe, type Dedupe, type DedupeSettings, dedupeSettings, storedDedupe } from './dedupe.ts'
 export * from './find.ts'

@@ -126,7 +126,8 @@ export async function takeFromBin(trx: Trx, endpointId: string, ids: readonly nu
       updateCounters({
         stored: { requests: 'restored_count', bytes: 'bytes', storageBytes: 'counted_bytes' },
         unbinned: 'restored_count',
-        oldestRequestId: 'least(c.oldest_request_id, oldest_id)',
+        // Always lower, so that nothing raises a mark that was read before.
+        oldestRequestId: 'least(c.oldest_request_id - 1, oldest_id)',
       }),
     )}
     from (
