@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from 'bun:test'
 import { sweepOriginals } from '@creel/core/requests'
 import { sql } from 'kysely'
 import { z } from 'zod'
-import { whileBroken } from '../retention/support.ts'
+import { expectCountersEqualRows, whileBroken } from '../retention/support.ts'
 import type { Client, TestEndpoint } from '../support/client.ts'
 import { boundRows } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
@@ -208,6 +208,29 @@ test('an original that was altered ends its delivery, and none beside it', async
   await stateOf(endpoint, whole.id, 'Succeeded')
   await stateOf(endpoint, altered.id, 'Errored')
   expect(receiver.received).toHaveLength(1)
+})
+
+test('a challenge that is stored without deliveries has no original, and is replayed as it is stored', async () => {
+  await using receiver = await startReceiver()
+  const endpoint = await forwarding(receiver, {
+    ...SETTINGS,
+    provider: 'slack',
+    signingSecret: 'a secret that nobody guesses',
+    rejectUnverified: true,
+  })
+  const body = JSON.stringify({ type: 'url_verification', challenge: 'c-123', email: MAIL })
+  const { id } = await endpoint.capture({ body })
+  const stored = JSON.stringify({ type: 'url_verification', challenge: 'c-123', email: '***' })
+  expect(await detailOf(endpoint, id)).toMatchObject({
+    body: stored,
+    state: 'NotAttempted',
+    originalUntil: null,
+  })
+  expect(await isStored(MAIL)).toBe(false)
+  await expectCountersEqualRows(service, endpoint.id)
+  const replay = await alice.post(endpoint.at(`/requests/${id}/replay`))
+  expect(replay.body).toMatchObject({ state: 'Succeeded' })
+  expect(String(receiver.received[0]?.body)).toBe(stored)
 })
 
 test('the message of a notify action has what is stored, at the capture and in a replay', async () => {

@@ -1,7 +1,7 @@
 import { type DispatchPlan, type LoadedAction, planDispatch, planDispatchInSteps } from '../actions/index.ts'
 import { type ReadRoot, requestRoot } from '../engine/conditions/index.ts'
 import type { CapturedRequest, EvaluatedRequest } from '../engine/message/index.ts'
-import type { StoredForm } from '../engine/storing/index.ts'
+import type { Redaction, StoredForm } from '../engine/storing/index.ts'
 import {
   evaluate,
   eventIdOf,
@@ -9,7 +9,7 @@ import {
   handshakeAnswer,
   labelOf,
 } from '../engine/verification/index.ts'
-import { sealedRow, sealedRowInSteps } from '../requests/index.ts'
+import { requestStorageBytes, sealedRow, sealedRowInSteps } from '../requests/index.ts'
 import { responsesFor, responsesForInSteps } from './answers/script.ts'
 import { type CaptureRow, captureRow, type NewCapture } from './captureRow.ts'
 import type { CaptureSettings } from './captureSettings.ts'
@@ -185,9 +185,18 @@ export function orderKeyOf({ orderKeys }: EvaluatedCapture, { id }: LoadedAction
 }
 
 /**
- * Removes deliveries and watchdogs' criteria from a capture, which is then only stored. This is for an unverified
- * challenge of a provider on an endpoint that takes verified captures only: its destinations rely on that.
+ * Removes deliveries, their original and watchdogs' criteria from a capture, which is then only stored. This is for an
+ * unverified challenge of a provider on an endpoint that takes verified captures only: its destinations rely on that.
  */
-export function withoutConsequences(evaluated: EvaluatedCapture): EvaluatedCapture {
-  return { ...evaluated, dispatch: NO_DISPATCH, dispatchState: NO_DISPATCH.state, criteriaIds: [] }
+export function withoutConsequences({ original, ...evaluated }: EvaluatedCapture): EvaluatedCapture {
+  const row = original === undefined ? evaluated.row : withoutOriginal(evaluated.row)
+  return { ...evaluated, row, dispatch: NO_DISPATCH, dispatchState: NO_DISPATCH.state, criteriaIds: [] }
+}
+
+/** The row of a capture whose original is not kept, so that a replay sends what is stored. */
+function withoutOriginal(row: CaptureRow): CaptureRow {
+  if (row.redaction === null) return row
+  const { paths, fault }: Redaction = JSON.parse(row.redaction)
+  const stored = { ...row, redaction: JSON.stringify({ paths, fault }) }
+  return { ...stored, storageBytes: requestStorageBytes(stored) }
 }
