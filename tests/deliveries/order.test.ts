@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { z } from 'zod'
+import { DAY, MINUTE, sweepRetention } from '../retention/support.ts'
 import type { Client } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Received, startReceiver } from '../support/receiver.ts'
@@ -182,6 +183,33 @@ describe('a dead letter', () => {
     await action.put({ delivery: { order: { by: 'body.key', onDeadLetter: 'continue' } } })
     await action.isDone()
     expect(receiver.received.map((one) => bodyOf(one).n)).toEqual([0, 0, 1])
+  })
+})
+
+describe('a key whose dead letter goes with its request', () => {
+  /** A receiver that refuses the numbers of a set. */
+  const refusing = (refused: ReadonlySet<number>) =>
+    startReceiver((request, response) => {
+      response.writeHead(refused.has(bodyOf(request).n) ? 500 : 200)
+      response.end()
+    })
+
+  test('is free after the recycle bin, and the next hold is told of again', async () => {
+    await using receiver = await refusing(new Set([0, 2]))
+    const service = await startService({ limits: LIMITS, retryDelaysSeconds: [0.01] })
+    const { alice } = service
+    const { action, held } = await heldAction(alice, receiver.url)
+    await alice.delete(action.endpoint.at(`/requests/${held.requestId}`))
+    await sweepRetention(service)
+    expect(await incidentsOf(alice, 'delivery.held')).toMatchObject([{ state: 'open' }])
+    await service.clock.advance(7 * DAY + MINUTE)
+    await sweepRetention(service)
+    await action.isDone()
+    expect(await incidentsOf(alice, 'delivery.held')).toMatchObject([{ state: 'closed' }])
+    await sendAll(action.endpoint, [{ n: 2, key: 'k0' }])
+    await eventually('the next hold', async () => (await action.backlog()).keysHeld.length > 0)
+    const states = (await incidentsOf(alice, 'delivery.held')).map(({ state }) => state)
+    expect(states.toSorted()).toEqual(['closed', 'open'])
   })
 })
 

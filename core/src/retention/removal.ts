@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Services } from '../api/services.ts'
-import { addAttemptBytes, flowsOf, wakeFlows } from '../deliveries/index.ts'
+import { addAttemptBytes, leaveFlows } from '../deliveries/index.ts'
 import { updateCounters } from '../endpoints/index.ts'
 import { run, statement, type Trx } from '../platform/db/index.ts'
 import { storageBytesOf } from '../requests/index.ts'
@@ -98,15 +98,21 @@ const REMOVE_DELIVERIES = statement(
   { isPrepared: false },
 )
 
-/** Deletes every delivery of deleted requests, including dead letters, because there is nothing left to send. */
+/**
+ * Deletes every delivery of deleted requests, including dead letters, because there is nothing left to send. The keys
+ * that they hold are free.
+ *
+ * @returns the number of deleted deliveries
+ */
 export async function removeDeliveries(
   services: Pick<Services, 'enqueue' | 'clock'>,
   trx: Trx,
   endpointId: string,
   requestIds: readonly number[],
-): Promise<void> {
+): Promise<number> {
   const rows = await run(trx, REMOVE_DELIVERIES, [endpointId, requestIds])
-  await wakeFlows(services, trx, flowsOf(rows), 'end')
+  await leaveFlows(services, trx, rows)
+  return rows.length
 }
 
 /** Deletes the deliveries, attempts and records of requests that a user deleted. */

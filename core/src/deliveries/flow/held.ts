@@ -2,7 +2,7 @@ import { closeIncidents, openIncident } from '../../alerts/index.ts'
 import type { Services } from '../../api/services.ts'
 import { run, statement, type Trx } from '../../platform/db/index.ts'
 import type { Attempt } from '../attempt.ts'
-import { wakeFlows } from './wake.ts'
+import { flowsOf, wakeFlows } from './wake.ts'
 
 type HeldServices = Pick<Services, 'clock' | 'enqueue'>
 
@@ -92,7 +92,21 @@ export async function free(
       ? await run(trx, FREE_ALL, [actionId])
       : await run(trx, FREE_REQUESTS, [actionId, requestIds])
   if (first === undefined) return
-  await wakeFlows(services, trx, [{ id: actionId, workspaceId: first.workspaceId }], 'end')
-  if ((await run(trx, IS_ANY_HELD, [actionId])).length === 0)
-    await closeIncidents(services, trx, { kind: 'delivery.held', subjectIds: [actionId] })
+  await leaveFlows(services, trx, [{ actionId, workspaceId: first.workspaceId, flowState: 'held' }])
+}
+
+/**
+ * Leads to looks at the lanes that deliveries have left, by their state until then, and closes the incidents of actions
+ * that hold no key any more.
+ */
+export async function leaveFlows(
+  services: HeldServices,
+  trx: Trx,
+  left: Parameters<typeof flowsOf>[0],
+): Promise<void> {
+  await wakeFlows(services, trx, flowsOf(left), 'end')
+  const held = new Set(left.flatMap(({ actionId, flowState }) => (flowState === 'held' ? [actionId] : [])))
+  const subjectIds: string[] = []
+  for (const id of held) if ((await run(trx, IS_ANY_HELD, [id])).length === 0) subjectIds.push(id)
+  await closeIncidents(services, trx, { kind: 'delivery.held', subjectIds })
 }
