@@ -17,7 +17,7 @@ ${rows.join('\n')}
   \`rate_limited\` (429), \`unverified\` (401), \`sender_not_allowed\` (403), \`unavailable\` (503).
 - \`creel_evicted_requests_total\`: \`limit\` is \`requests\` (an endpoint's \`storedRequestsMax\`), \`bytes\` (a workspace's \`storedBytesMax\`),
   \`storage\` (\`CREEL_STORAGE_MAX\`).
-- \`creel_swept_rows_total\`: \`sweep\` is \`retention\`, \`bin\`, \`hidden\`, \`attempts\`, \`details\`, \`endpoints\`, \`claims\`
+- \`creel_swept_rows_total\`: \`sweep\` is \`retention\`, \`bin\`, \`hidden\`, \`deadLetters\`, \`attempts\`, \`details\`, \`endpoints\`, \`claims\`
   (of events, by \`dedupe\`).
 - \`creel_refused_requests_total\`: \`reason\` is the status of invalid HTTP (\`400\`, \`431\`, \`505\`), \`503\` for connections without
   room, \`throttled\` for callers without a good key from an address that was wrong too often.

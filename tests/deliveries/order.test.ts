@@ -213,6 +213,53 @@ describe('a key whose dead letter goes with its request', () => {
   })
 })
 
+describe('dead letters at the cap of stored requests', () => {
+  test('go with the requests that captures evict, and free their keys', async () => {
+    await using receiver = await startReceiver((request, response) => {
+      response.writeHead(bodyOf(request).n === 2 ? 200 : 500)
+      response.end()
+    })
+    const service = await startService({
+      limits: { ...LIMITS, storedRequestsMax: 2 },
+      retryDelaysSeconds: [],
+    })
+    const { alice, db } = service
+    const action = await governedAction(alice, receiver.url, {
+      order: { by: 'body.key', onDeadLetter: 'hold' },
+    })
+    const deadLetters = async () => {
+      const rows = await db
+        .selectFrom('deliveries')
+        .where('finishedAt', 'is not', null)
+        .select('id')
+        .execute()
+      return rows.length
+    }
+    // The first is binned, and so kept. Of the others the two last are stored.
+    await sendAll(action.endpoint, [{ n: -1 }])
+    await eventually('the first dead letter', async () => (await deadLetters()) === 1)
+    const [binned] = await action.endpoint.requests()
+    await alice.delete(action.endpoint.at(`/requests/${binned?.id}`))
+    await sendAll(action.endpoint, [{ n: 0, key: 'k0' }])
+    await eventually('the held key', async () => (await action.backlog()).keysHeld.length > 0)
+    await sendAll(action.endpoint, [{ n: 1 }], 1)
+    await eventually('what is dead', async () => (await deadLetters()) === 3)
+    await sendAll(action.endpoint, [{ n: 2, key: 'k0' }, { n: 3 }], 1)
+    await eventually('all of them dead', async () => (await deadLetters()) === 4)
+    expect((await action.backlog()).waiting).toBe(1)
+
+    await sweepRetention(service)
+    await action.isDone()
+    expect(receiver.received.map((one) => bodyOf(one).n)).toEqual([-1, 0, 1, 3, 2])
+    const left = await deadLetters()
+    expect(left).toBe(2)
+    expect(await incidentsOf(alice, 'delivery.held')).toMatchObject([{ state: 'closed' }])
+    expect((await alice.get('/api/v1/recycle-bin')).body).toMatchObject({ totalCount: 1 })
+    const metrics = await (await fetch(`${service.baseUrl}/metrics`)).text()
+    expect(metrics).toMatch(/creel_swept_rows_total\{sweep="deadLetters"\} [1-9]/)
+  })
+})
+
 describe('an action that is governed no more', () => {
   test('sends what waited in its order', async () => {
     await using receiver = await startReceiver()

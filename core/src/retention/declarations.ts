@@ -23,12 +23,12 @@ export const ENDPOINT_SWEEP = sweepQueue('endpoints.sweep', 3600)
 export const RETENTION_SWEEP = sweepQueue('retention.sweep', 3600, '*/5 * * * *')
 
 /**
- * Rows that sweeps deleted. `sweep`: `retention`, `bin` and `hidden` (requests), `attempts`, `details` (their records),
- * `endpoints`, `claims` (of events, by `dedupe`).
+ * Rows that sweeps deleted. `sweep`: `retention`, `bin` and `hidden` (requests), `deadLetters` (of evicted requests),
+ * `attempts`, `details` (their records), `endpoints`, `claims` (of events, by `dedupe`).
  */
 export const sweptRows = counterBy(
   'sweep',
-  ['retention', 'bin', 'hidden', 'attempts', 'details', 'endpoints', 'claims'],
+  ['retention', 'bin', 'hidden', 'deadLetters', 'attempts', 'details', 'endpoints', 'claims'],
   { name: 'creel_swept_rows_total', help: 'Rows that sweeps deleted, by sweep' },
 )
 

@@ -19,7 +19,7 @@ import {
   sweepTransaction,
 } from './endpointsToSweep.ts'
 import { sweepClaims } from './eventClaims.ts'
-import { removeAttempts, removeRecords } from './removal.ts'
+import { removeAttempts, removeDeliveries, removeRecords } from './removal.ts'
 import { sweepBin, sweepHidden, sweepStored } from './sweepRequests.ts'
 
 /** Deletes attempts that are older than the plan's retention, oldest first. */
@@ -88,12 +88,60 @@ async function sweepDetails(
   })
 }
 
+/** Requests below the mark that have deliveries, and whether these are dead letters of a request that is gone. */
+const NEXT_DEAD_LETTERS = statement(
+  'next dead letters below the mark',
+  `select d.request_id, not exists (
+      select from requests r where r.endpoint_id = $1 and r.id = d.request_id
+    ) and not exists (
+      select from deliveries o where o.endpoint_id = $1 and o.request_id = d.request_id and o.finished_at is null
+    ) as is_orphan
+  from endpoint_counters c cross join lateral (
+    select distinct d.request_id from deliveries d
+    where d.endpoint_id = c.endpoint_id and d.request_id < c.oldest_request_id and d.request_id > $2::bigint
+    order by d.request_id limit ${BATCH_ROWS}
+  ) d
+  where c.endpoint_id = $1
+  order by d.request_id`,
+  { isPrepared: false },
+)
+
+/**
+ * Deletes the dead letters of requests that captures have evicted at the cap, which leave them, and frees the keys that
+ * they hold. Such requests are below the endpoint's mark, as in {@link sweepDetails}.
+ */
+async function sweepDeadLetters(
+  services: SweepServices,
+  { endpointId }: EndpointToSweep,
+  signal: AbortSignal,
+): Promise<void> {
+  let after = 0
+  await inBatches(signal, async () => {
+    const rows = await run(services.db, NEXT_DEAD_LETTERS, [endpointId, after])
+    const orphans = rows.filter((row) => row.isOrphan).map((row) => row.requestId)
+    if (orphans.length > 0) {
+      const remove = (trx: Trx) => removeDeliveries(services, trx, endpointId, orphans)
+      sweptRows.inc({ sweep: 'deadLetters' }, await sweepTransaction(services.db, remove))
+    }
+    after = rows.at(-1)?.requestId ?? after
+    return rows.length === BATCH_ROWS
+  })
+}
+
 /** In this order, because each may leave work for the following ones. */
-const SWEEPS = [sweepStored, sweepBin, sweepHidden, sweepAttempts, sweepDetails, sweepClaims] as const
+const SWEEPS = [
+  sweepStored,
+  sweepBin,
+  sweepHidden,
+  sweepDeadLetters,
+  sweepAttempts,
+  sweepDetails,
+  sweepClaims,
+] as const
 
 /**
  * Deletes everything that is past its plan's retention: stored and binned requests, attempts and their records. Also
- * deletes claims of events whose window has ended, old entries of the audit log, unused rate windows, ended
+ * deletes dead letters of evicted requests, claims of events whose window has ended, old entries of the audit log, unused rate windows, ended
  * sessions and links, and old minutes of refused captures. Works in small batches with little effect on captures. May be interrupted at any time, and several workers may sweep at once.
  *
  * @throws what has failed, at the end

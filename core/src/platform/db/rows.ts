@@ -956,6 +956,10 @@ export interface StatementRows {
     readonly id: string | null
     readonly at: Date | null
   }
+  'next dead letters below the mark': {
+    readonly requestId: number
+    readonly isOrphan: boolean
+  }
   'next due of flow': {
     readonly dueAt: Date | null
   }
