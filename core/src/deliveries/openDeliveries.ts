@@ -125,6 +125,21 @@ export async function endDeliveries(
   await announceEndpointChange(trx, ...deliveries.map(({ endpointId }) => endpointId))
 }
 
+const KEEP_ACTIONS = statement(
+  'keep actions',
+  'select id from actions where id = any($1::uuid[]) order by id for key share',
+)
+
+/**
+ * Those of the actions that exist; they are not deleted before the transaction ends. An incident of a deleted one would
+ * never close.
+ */
+export async function keepActions(trx: Trx, actionIds: readonly string[]): Promise<ReadonlySet<string>> {
+  if (actionIds.length === 0) return new Set()
+  const rows = await run(trx, KEEP_ACTIONS, [actionIds])
+  return new Set(rows.map(({ id }) => id))
+}
+
 /** Opens or counts the dead-letter incident of each action. */
 export async function openDeadLetterIncidents(
   services: DeliveryServices,
@@ -132,9 +147,11 @@ export async function openDeadLetterIncidents(
   deliveries: readonly OpenDelivery[],
   reason: string,
 ): Promise<void> {
-  for (const group of Map.groupBy(deliveries, ({ actionId }) => actionId).values()) {
+  const groups = Map.groupBy(deliveries, ({ actionId }) => actionId)
+  const present = await keepActions(trx, [...groups.keys()])
+  for (const [actionId, group] of groups) {
     const last = group.at(-1)
-    if (last === undefined) continue
+    if (last === undefined || !present.has(actionId)) continue
     await openIncident(services, trx, {
       kind: 'delivery.parked',
       workspaceId: last.workspaceId,

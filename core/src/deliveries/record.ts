@@ -11,6 +11,7 @@ import { type Disposition, type FinishedAttempt, finishAlone, finishAttempts } f
 import { isFirst, tellFirstResults } from './firstResults.ts'
 import { concernsFlow, endSignals, isOfGoverned, recordOutcomes } from './flow/outcomes.ts'
 import { deliveryAttemptSeconds, deliveryAttempts } from './metrics.ts'
+import { keepActions } from './openDeliveries.ts'
 import { isRetried, scheduleOf } from './policy.ts'
 import { GONE, stateAfter } from './states.ts'
 import { recordable } from './withoutOriginal.ts'
@@ -234,8 +235,13 @@ async function tellIncidents(services: Services, trx: Trx, concluded: readonly C
     if (group.at(-1)?.outcome.state === 'Succeeded') recoveredLast.push(actionId)
   }
   await closeIncidents(services, trx, { kind: 'delivery.parked', subjectIds: recoveredFirst })
+  const present = await keepActions(
+    trx,
+    outages.map(([{ attempt }]) => attempt.action.id),
+  )
   for (const [deadLetter, count] of outages)
-    await openIncident(services, trx, { kind: 'delivery.parked', ...occasionOf(deadLetter), count })
+    if (present.has(deadLetter.attempt.action.id))
+      await openIncident(services, trx, { kind: 'delivery.parked', ...occasionOf(deadLetter), count })
   await closeIncidents(services, trx, { kind: 'delivery.parked', subjectIds: recoveredLast })
 }
 

@@ -631,6 +631,9 @@ export interface StatementRows {
     readonly keyEndpointId: null
     readonly keyExpiresAt: null
   })
+  'keep actions': {
+    readonly id: string
+  }
   'keep event labels': never
   'keep sent bodies': {
     readonly count: number

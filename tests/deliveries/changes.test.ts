@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { ServerResponse } from 'node:http'
+import { z } from 'zod'
+import { eventually } from '../support/eventually.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { type GovernedAction, governedAction, numbered, sendAll } from './governed.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService({
+    limits: { captureRatePerMinute: 1_000_000, apiRatePerMinute: 1_000_000 },
+    retryDelaysSeconds: [],
+  })
+})
+
+/** A receiver that answers its requests when it is told to. */
+async function startSlow() {
+  const waiting: ServerResponse[] = []
+  const receiver = await startReceiver((_request, response) => {
+    waiting.push(response)
+  })
+  afterAll(() => receiver[Symbol.asyncDispose]())
+  const answer = (status: number, headers = {}) => {
+    for (const response of waiting.splice(0)) {
+      response.writeHead(status, headers)
+      response.end()
+    }
+  }
+  return { receiver, answer }
+}
+
+const Incidents = z.looseObject({
+  items: z.array(z.looseObject({ kind: z.string(), state: z.string(), subjectId: z.string() })),
+})
+
+/** Kinds of the open incidents of an action. */
+async function openIncidents({ client, id }: GovernedAction): Promise<string[]> {
+  const { items } = await client.expect(client.get('/api/v1/incidents'), Incidents)
+  return items.filter(({ state, subjectId }) => state === 'open' && subjectId === id).map(({ kind }) => kind)
+}
+
+/** Resolves when `count` attempts of the action are recorded. */
+async function recorded({ endpoint }: GovernedAction, count = 1): Promise<void> {
+  await eventually('the records of attempts', async () => {
+    const rows = await service.db
+      .selectFrom('deliveryAttempts')
+      .where('endpointId', '=', endpoint.id)
+      .where('state', '<>', 'Pending')
+      .select('id')
+      .execute()
+    return rows.length >= count
+  })
+}
+
+describe('while an attempt is under way', () => {
+  /** An action with an attempt that waits for its answer. */
+  async function attempted(delivery?: object) {
+    const { receiver, answer } = await startSlow()
+    const action = await governedAction(service.alice, receiver.url, delivery)
+    await sendAll(action.endpoint, numbered(1))
+    await receiver.take(1)
+    return { action, answer }
+  }
+
+  test('the deletion of its action leaves no incident that would never close', async () => {
+    const { action, answer } = await attempted()
+    await action.client.delete(action.at())
+    answer(500)
+    await recorded(action)
+    expect(await openIncidents(action)).toEqual([])
+  })
+})
