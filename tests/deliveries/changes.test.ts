@@ -70,4 +70,15 @@ describe('while an attempt is under way', () => {
     await recorded(action)
     expect(await openIncidents(action)).toEqual([])
   })
+
+  test('the end of its breaker leaves none open', async () => {
+    const { action, answer } = await attempted({
+      breaker: { failures: 1, windowSeconds: 60, probeEverySeconds: 1 },
+    })
+    await action.put({ delivery: { concurrency: 1 } })
+    answer(500)
+    await recorded(action)
+    expect((await action.backlog()).breaker.state).toBe('closed')
+    expect(await openIncidents(action)).toEqual(['delivery.parked'])
+  })
 })

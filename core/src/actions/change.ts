@@ -7,6 +7,7 @@ import {
   applyPolicy,
   dropDeliveries,
   dropMost,
+  lockFlow,
   policyText,
   resumeDeliveries,
   wakeFlows,
@@ -88,6 +89,8 @@ export async function writeAction(
   const wasOn = isOn(stored)
   const isNowOn = (columns.isActive ?? stored.isActive) && !stored.suspendedByPlan
   const offSince = wasOn === isNowOn ? {} : { offSince: isNowOn ? null : ctx.clock.now() }
+  // Before the action, in the order of those who record attempts.
+  if (columns.deliveryPolicy !== undefined) await lockFlow(trx, stored.id)
   await updateAction(trx, stored.id, { ...columns, ...offSince })
   if (!wasOn && isNowOn) await resumeDeliveries(ctx, trx, [stored.id])
   if (columns.deliveryPolicy !== undefined) await applyPolicy(ctx, trx, stored.id, columns.deliveryPolicy)

@@ -18,10 +18,13 @@ const LOCK_BREAKER = statement(
   where action_id = $1 and ($2::boolean or breaker <> 'closed') for update`,
 )
 
+/** Changes nothing if the policy has no breaker any more. As a statement after the lock it sees the present policy. */
 const WRITE_BREAKER = statement(
   'write breaker',
   `update action_flows set breaker = $2, failures = $3::timestamptz[], opened_at = $4, next_probe_at = $5, closed_at = $6
-  where action_id = $1`,
+  where action_id = $1 and exists (
+    select from actions where id = $1 and delivery_policy::jsonb -> 'breaker' is not null)
+  returning action_id`,
 )
 
 const SLOW_DOWN = statement(
@@ -100,7 +103,7 @@ async function moveBreaker(
   if (row === undefined) return
   const before = { ...row, state: row.breaker }
   const after = breakerAfter(before, outcomes, policy)
-  await run(trx, WRITE_BREAKER, [
+  const written = await run(trx, WRITE_BREAKER, [
     actionId,
     after.state,
     after.failures,
@@ -108,6 +111,7 @@ async function moveBreaker(
     after.nextProbeAt,
     after.closedAt,
   ])
+  if (written.length === 0) return
   const wasClosed = before.state === 'closed'
   if (wasClosed && after.state !== 'closed') {
     const last = group.at(-1) ?? first

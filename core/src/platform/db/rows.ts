@@ -1585,6 +1585,8 @@ export interface StatementRows {
     readonly nextAttemptAt: Date | null
     readonly dueAt: Date | null
   }
-  'write breaker': never
+  'write breaker': {
+    readonly actionId: string
+  }
   'write note': never
 }
