@@ -81,4 +81,13 @@ describe('while an attempt is under way', () => {
     expect((await action.backlog()).breaker.state).toBe('closed')
     expect(await openIncidents(action)).toEqual(['delivery.parked'])
   })
+
+  test('a change to hold is told of by its dead letter', async () => {
+    const { action, answer } = await attempted({ order: { by: 'body.key' } })
+    await action.put({ delivery: { order: { by: 'body.key', onDeadLetter: 'hold' } } })
+    answer(500)
+    await recorded(action)
+    expect((await action.backlog()).keysHeld).toMatchObject([{ key: 'k0' }])
+    expect((await openIncidents(action)).toSorted()).toEqual(['delivery.held', 'delivery.parked'])
+  })
 })

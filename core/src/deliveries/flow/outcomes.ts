@@ -1,6 +1,7 @@
 import { closeIncidents, openIncident } from '../../alerts/index.ts'
 import type { Services } from '../../api/services.ts'
 import { retryAfterOf, retryAfterSeconds } from '../../dispatch/index.ts'
+import type { AttemptState } from '../../engine/words/index.ts'
 import { run, statement, type Trx } from '../../platform/db/index.ts'
 import { type Ended, hasSucceeded, occasionOf } from '../attempt.ts'
 import type { DeliveryPolicy } from '../policy.ts'
@@ -42,17 +43,22 @@ export function concernsFlow({ attempt: { action, trigger } }: Ended): boolean {
  * Applies ended attempts to the flows of their actions, in the transaction that records them: breakers open and close,
  * a `Retry-After` delays the flow, and keys are held or freed.
  */
-export async function recordOutcomes(services: Services, trx: Trx, ended: readonly Ended[]): Promise<void> {
-  const governed = ended.filter(({ attempt }) => attempt.action.isGoverned)
+export async function recordOutcomes(
+  services: Services,
+  trx: Trx,
+  ended: readonly (Ended & { readonly outcome: { readonly state: AttemptState } })[],
+): Promise<void> {
   // A fixed order of locks prevents deadlocks between batches.
-  const groups = [...Map.groupBy(governed, ({ attempt }) => attempt.action.id)].sort()
+  const groups = [...Map.groupBy(ended, ({ attempt }) => attempt.action.id)].sort()
   for (const [actionId, group] of groups) {
-    await slowDown(trx, actionId, group)
-    await moveBreaker(services, trx, actionId, group)
-    const ordered = group.filter(({ attempt }) => holdsKeys(attempt.action.policy))
-    const [succeeded, failed] = [ordered.filter(hasSucceeded), ordered.filter((one) => !hasSucceeded(one))]
+    const governed = group.filter(({ attempt }) => attempt.action.isGoverned)
+    await slowDown(trx, actionId, governed)
+    await moveBreaker(services, trx, actionId, governed)
+    const succeeded = governed.filter((one) => hasSucceeded(one) && holdsKeys(one.attempt.action.policy))
     await freeHeld(services, trx, succeeded.map(attemptOf))
-    await tellHeld(services, trx, failed.map(attemptOf))
+    // Whether they hold their keys follows from the present policy, not from that of their attempts.
+    const deadLetters = group.filter(({ outcome }) => outcome.state === 'DeadLetter')
+    await tellHeld(services, trx, deadLetters.map(attemptOf))
   }
 }
 
