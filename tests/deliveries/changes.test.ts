@@ -90,4 +90,35 @@ describe('while an attempt is under way', () => {
     expect((await action.backlog()).keysHeld).toMatchObject([{ key: 'k0' }])
     expect((await openIncidents(action)).toSorted()).toEqual(['delivery.held', 'delivery.parked'])
   })
+
+  test('a change of its URL ends what the old receiver still asks for', async () => {
+    const { action, answer } = await attempted({ concurrency: 1 })
+    const other = await startSlow()
+    await action.put({ url: other.receiver.url })
+    answer(503, { 'retry-after': '3600' })
+    await recorded(action)
+    expect(await action.backlog()).toMatchObject({ notBefore: null })
+  })
+})
+
+describe('a delay that a receiver asked for ends', () => {
+  for (const [by, change] of [
+    ['a change of the URL', (action, url) => action.put({ url })],
+    ['a resume', (action) => action.resume()],
+    ['a policy without bounds', (action) => action.put({ delivery: { timeoutSeconds: 30 } })],
+  ] satisfies [string, (action: GovernedAction, url: string) => Promise<unknown>][])
+    test(`by ${by}`, async () => {
+      await using asking = await startReceiver({ status: 503, headers: { 'retry-after': '3600' } })
+      await using other = await startReceiver()
+      const action = await governedAction(service.alice, asking.url, { concurrency: 1 })
+      await sendAll(action.endpoint, numbered(1))
+      await eventually('the delay', async () => (await action.backlog()).notBefore !== null)
+      await sendAll(action.endpoint, numbered(1))
+      await action.put({ name: 'Renamed' })
+      expect(await action.backlog()).toMatchObject({ waiting: 1, notBefore: expect.any(String) })
+      asking.answer = { status: 200 }
+      await change(action, other.url)
+      await action.isDone()
+      expect(asking.received.length + other.received.length).toBe(2)
+    })
 })

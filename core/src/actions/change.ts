@@ -7,6 +7,7 @@ import {
   applyPolicy,
   dropDeliveries,
   dropMost,
+  forgetDelay,
   lockFlow,
   policyText,
   resumeDeliveries,
@@ -89,13 +90,17 @@ export async function writeAction(
   const wasOn = isOn(stored)
   const isNowOn = (columns.isActive ?? stored.isActive) && !stored.suspendedByPlan
   const offSince = wasOn === isNowOn ? {} : { offSince: isNowOn ? null : ctx.clock.now() }
+  // A delay that a receiver has asked for is of this receiver, and a resume overrules it.
+  const endsDelay = columns.pausedAt === null || (columns.url !== undefined && columns.url !== stored.url)
+  const changesFlow = endsDelay || columns.deliveryPolicy !== undefined
   // Before the action, in the order of those who record attempts.
-  if (columns.deliveryPolicy !== undefined) await lockFlow(trx, stored.id)
+  if (changesFlow) await lockFlow(trx, stored.id)
   await updateAction(trx, stored.id, { ...columns, ...offSince })
   if (!wasOn && isNowOn) await resumeDeliveries(ctx, trx, [stored.id])
   if (columns.deliveryPolicy !== undefined) await applyPolicy(ctx, trx, stored.id, columns.deliveryPolicy)
+  if (changesFlow) await forgetDelay(trx, stored.id, endsDelay ? 'any' : 'unbound')
   await announceEndpointChange(trx, stored.endpointId)
-  if (stored.governed || columns.deliveryPolicy !== undefined)
+  if (stored.governed || changesFlow)
     await wakeFlows(ctx, trx, [{ id: stored.id, workspaceId: ctx.workspace.id }], 'change')
 }
 

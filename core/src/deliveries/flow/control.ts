@@ -30,6 +30,20 @@ export async function lockFlow(trx: Trx, actionId: string): Promise<void> {
   await run(trx, WAIT_FOR_FLOW, [actionId])
 }
 
+const FORGET_DELAY = statement(
+  'forget delay of flow',
+  `update action_flows set not_before = null
+  where action_id = $1 and not_before is not null and ($2 or not (select governed from actions where id = $1))`,
+)
+
+/**
+ * Ends the delay that a receiver has asked for, by `Retry-After`: of any action, or only of one that has no bounds.
+ * The flow is locked.
+ */
+export async function forgetDelay(trx: Trx, actionId: string, of: 'any' | 'unbound'): Promise<void> {
+  await run(trx, FORGET_DELAY, [actionId, of === 'any'])
+}
+
 /**
  * Applies a new policy of an action to its waiting deliveries. Without `hold` every held key is freed. Without a
  * breaker the open one is closed. Deliveries that were queued under an order keep their places.

@@ -7,6 +7,7 @@ import { type Ended, hasSucceeded, occasionOf } from '../attempt.ts'
 import type { DeliveryPolicy } from '../policy.ts'
 import { GONE } from '../states.ts'
 import { breakerAfter } from './breaker.ts'
+import { lockFlow } from './control.ts'
 import { freeHeld, tellHeld } from './held.ts'
 import { flowSignal } from './wake.ts'
 
@@ -28,9 +29,11 @@ const WRITE_BREAKER = statement(
   returning action_id`,
 )
 
+/** Only if the receiver that asked, at `$3`, is still the one of the action. */
 const SLOW_DOWN = statement(
   'slow down flow',
-  'update action_flows set not_before = greatest(not_before, $2::timestamptz) where action_id = $1',
+  `update action_flows set not_before = greatest(not_before, $2::timestamptz)
+  where action_id = $1 and exists (select from actions where id = $1 and governed and url = $3)`,
 )
 
 /** Whether the end of an attempt may change the flow of its action or free a key. */
@@ -83,12 +86,15 @@ function holdsKeys({ order }: DeliveryPolicy): boolean {
 const attemptOf = ({ attempt }: Ended) => attempt
 
 async function slowDown(trx: Trx, actionId: string, group: readonly Ended[]): Promise<void> {
-  const until = group.flatMap(({ result: { received, finishedAt } }) => {
+  const asked = group.flatMap(({ attempt, result: { received, finishedAt } }) => {
     if (received === null || !SLOWING_STATUSES.has(received.statusCode)) return []
     const seconds = retryAfterSeconds(retryAfterOf(received.headers), finishedAt)
-    return seconds === null ? [] : [finishedAt.getTime() + seconds * 1000]
+    return seconds === null ? [] : [{ url: attempt.action.url, until: finishedAt.getTime() + seconds * 1000 }]
   })
-  if (until.length > 0) await run(trx, SLOW_DOWN, [actionId, new Date(Math.max(...until))])
+  // A change of the action that is in progress comes first.
+  if (asked.length > 0) await lockFlow(trx, actionId)
+  for (const [url, ofUrl] of Map.groupBy(asked, (one) => one.url))
+    await run(trx, SLOW_DOWN, [actionId, new Date(Math.max(...ofUrl.map(({ until }) => until))), url])
 }
 
 async function moveBreaker(

@@ -548,6 +548,7 @@ export interface StatementRows {
     readonly id: string
     readonly workspaceId: string
   }
+  'forget delay of flow': never
   'forget failures of actions': {
     readonly actionId: string
   }
