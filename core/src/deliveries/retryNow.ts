@@ -13,7 +13,7 @@ import { findOpenDeliveries } from './queries.ts'
  *
  * @param attemptId any attempt of the delivery
  * @returns the attempt that was queued to be made now
- * @throws DomainError `validation_failed` when no attempt is scheduled, `action_inactive`, `unavailable` under a seal
+ * @throws DomainError `validation_failed` when no attempt is scheduled, or one is under way; `action_inactive`, `unavailable` under a seal
  */
 export async function retryNow(ctx: Context, endpointId: string, attemptId: number) {
   const now = ctx.clock.now()
@@ -22,6 +22,8 @@ export async function retryNow(ctx: Context, endpointId: string, attemptId: numb
     const [delivery] = deliveryId === null ? [] : await findOpenDeliveries(trx, { ids: [deliveryId] })
     if (delivery === undefined)
       throw notAllowed(['attemptId'], 'No further attempt is scheduled. Replay the request instead.')
+    if (delivery.flowState === 'sending')
+      throw notAllowed(['attemptId'], 'An attempt is under way. Its end decides whether another is scheduled.')
     if (isOff(delivery))
       throw new DomainError('action_inactive', 'The action is switched off, or suspended by the plan.')
     await trx

@@ -36,6 +36,28 @@ test.each([
   expect([late.status, late.body]).toMatchObject([400, { code: 'validation_failed' }])
 })
 
+test('an attempt under way is no scheduled one', async () => {
+  await using receiver = await startReceiver({ status: 503 })
+  const endpoint = await service.alice.endpoint({ forwardUrl: receiver.url })
+  await endpoint.capture()
+  await attemptsEnded(service, endpoint)
+  const { items } = await service.alice.expect(service.alice.get(endpoint.at('/deliveries')), Attempts)
+  const retry = () => service.alice.post(endpoint.at(`/deliveries/${items[0]?.id}/retry`))
+  const end = Promise.withResolvers<void>()
+  receiver.answer = async (_request, response) => {
+    await end.promise
+    response.writeHead(503)
+    response.end()
+  }
+  expect((await retry()).status).toBe(202)
+  await receiver.take(2)
+  const refused = await retry()
+  end.resolve()
+  expect([refused.status, refused.body]).toMatchObject([400, { code: 'validation_failed' }])
+  await attemptsEnded(service, endpoint, 2)
+  expect((await retry()).body).toMatchObject({ attemptNumber: 3 })
+})
+
 test('while its action is off nothing is hurried', async () => {
   await using receiver = await startReceiver({ status: 503 })
   const endpoint = await service.alice.endpoint({ forwardUrl: receiver.url })
