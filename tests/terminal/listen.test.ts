@@ -140,6 +140,27 @@ describe('creel listen', () => {
     expect(await listener.exited).toBe(0)
   })
 
+  test('what waited behind a slow answer when it was stopped is sent by the next start', async () => {
+    await using local = await startReceiver()
+    const endpoint = await service.alice.endpoint({ name: 'stopped' })
+    for (const body of ['1', '2']) await endpoint.send({ body })
+    const to = ['listen', 'stopped', '--to', String(local.port)]
+    const held = Promise.withResolvers<void>()
+    local.answer = (_request, response) => void held.promise.then(() => response.end())
+    const first = startCommand([...to, '--since', 'start'], env)
+    await local.take(1)
+    first.signal('SIGINT')
+    await first.says(/Waiting for the local server to answer/)
+    held.resolve()
+    expect(await first.exited).toBe(0)
+    await endpoint.send({ body: '3' })
+    const second = startCommand(to, env)
+    await local.take(2)
+    expect(local.received.slice(0, 2).map(({ body }) => body.toString())).toEqual(['1', '2'])
+    second.signal('SIGTERM')
+    await second.exited
+  })
+
   test('ends with the reason when its endpoint is deleted', async () => {
     const endpoint = await service.alice.endpoint({ name: 'gone' })
     const listener = startCommand(['listen', 'gone', '--to', '9'], env)

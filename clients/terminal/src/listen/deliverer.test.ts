@@ -19,7 +19,7 @@ const ANSWER: LocalAnswer = {
 }
 
 /** A deliverer with a local server that answers when the test says so. */
-function started(concurrency: number, start: Progress) {
+function started(concurrency: number, start: Progress, signal = new AbortController().signal) {
   const waiting = new Map<number, (answer: LocalAnswer) => void>()
   const progress: Progress[] = []
   const deliverer = new Deliverer({
@@ -30,7 +30,7 @@ function started(concurrency: number, start: Progress) {
     onAnswer: () => {},
     onHeld: () => {},
     onProgress: (now) => progress.push(now),
-    signal: new AbortController().signal,
+    signal,
   })
   const answer = async (id: number) => {
     waiting.get(id)?.(ANSWER)
@@ -78,6 +78,19 @@ test('what was answered before is passed over, and one at a time waits for its a
   await answer(13)
   deliverer.passOver(20)
   expect(progress.at(-1)).toEqual({ done: 20, beyond: [] })
+})
+
+test('what still waited for room at a stop was not passed over', async () => {
+  const stop = new AbortController()
+  const { deliverer, waiting, progress, answer } = started(1, { done: 10, beyond: [] }, stop.signal)
+  await deliverer.take({ request: wholeRequest({ id: 11 }) })
+  const next = deliverer.take({ request: wholeRequest({ id: 12 }) })
+  stop.abort()
+  await answer(11)
+  await next
+  deliverer.passOver(12)
+  expect([...waiting.keys()]).toEqual([])
+  expect(progress.at(-1)).toEqual({ done: 11, beyond: [] })
 })
 
 test('a replay is no progress', async () => {

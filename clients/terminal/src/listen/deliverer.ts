@@ -55,7 +55,7 @@ export class Deliverer {
 
   /**
    * Sends a request as soon as there is room, and resolves when the send has begun. A no-op if the request was answered
-   * already.
+   * already, or if it still waits when `signal` aborts.
    */
   async take(item: Item): Promise<void> {
     const isReplay = item.replayId !== undefined
@@ -70,8 +70,12 @@ export class Deliverer {
     )
   }
 
-  /** Marks a request as done that is not to be sent, together with all earlier ones that were never taken. */
+  /**
+   * Marks a request as done that is not to be sent, together with all earlier ones that were never taken. A no-op after a
+   * stop, since a request that waited for room was then not sent: the next start looks at what follows again.
+   */
   passOver(requestId: number): void {
+    if (this.options.signal.aborted) return
     // A request in flight is done only when the local server answers it.
     if (requestId <= this.done || this.open.has(requestId)) return
     if (this.open.size === 0) this.advance(requestId)
