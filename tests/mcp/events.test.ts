@@ -4,6 +4,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { z } from 'zod'
 import { anHourAgo } from '../support/clock.ts'
+import { startEcho } from '../support/echo.ts'
 import { PROGRAM } from '../support/process.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -198,6 +199,30 @@ test('a range that was evicted is truncated, and only that', async () => {
   for (let count = 0; count < 5; count += 1) await endpoint.capture()
   expect(await poll(client, { name, cursor: begin })).toMatchObject({ truncated: true })
   expect(await poll(client, { name, cursor: String(middle) })).toMatchObject({ truncated: false })
+})
+
+test('where all captures were removed a gap is told once, and a poll waits for the next one', async () => {
+  const { alice, operator } = service
+  const endpoint = await alice.endpoint({ name: 'emptied' })
+  await typesOf(await connected())
+  await endpoint.captureMany(20)
+  await endpoint.capture()
+  await operator.retention.purge({ workspace: alice.workspaceId, endpoint: endpoint.id })
+  const name = 'emptied.any'
+  const pollFor = async (input: object) => {
+    const { body } = await alice.post('/api/v1/events/poll', { name, ...input })
+    return z.looseObject({ cursor: z.string(), truncated: z.boolean() }).parse(body)
+  }
+  const late = await pollFor({ cursor: '0', waitSeconds: 20 })
+  expect(late.truncated).toBe(true)
+  expect(await pollFor({})).toMatchObject({ truncated: false, cursor: late.cursor })
+  await using callback = await startEcho()
+  const delivery = { mode: 'webhook', url: callback.url, secret: `whsec_${'A'.repeat(32)}` }
+  const { body: subscribed } = await raw('events/subscribe', { name, delivery, cursor: null })
+  expect(subscribed).toMatchObject({ result: { truncated: false, cursor: late.cursor } })
+  const heard = pollFor({ cursor: late.cursor, waitSeconds: 20 })
+  const { id } = await endpoint.capture()
+  expect(await heard).toMatchObject({ truncated: false, events: [{ data: { requestId: id } }] })
 })
 
 test('imported requests that were evicted are no events that are missing', async () => {

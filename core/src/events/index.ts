@@ -1,5 +1,5 @@
 export { readArguments } from './filter.ts'
 export { filterOf } from './poll.ts'
-export { readPage, readTogether, type SharedReader } from './readTogether.ts'
+export { newestPosition, readPage, readTogether, type SharedReader } from './readTogether.ts'
 export { EventArguments, eventsMembers } from './schema.ts'
 export { findType, forgetFields, forgetLabels, keptType, listedFields, listedLabels } from './sources.ts'

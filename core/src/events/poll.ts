@@ -2,10 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import { validationFailed } from '../api/errors.ts'
-import { newestRequestId } from '../requests/index.ts'
 import { waitForChanges } from '../streams/index.ts'
 import { type EventFilter, readArguments } from './filter.ts'
-import { readPage, type SharedReader } from './readTogether.ts'
+import { newestPosition, readPage, type SharedReader } from './readTogether.ts'
 import { POLL, type PollResult, type pollInput } from './schema.ts'
 import { type FoundType, findType } from './sources.ts'
 
@@ -25,7 +24,7 @@ export async function pollEvents(
   const type = await findType(ctx, input.name)
   const filter = filterOf(type, input.arguments)
   const { endpointId } = type.source
-  const afterId = input.cursor ?? (await newestRequestId(ctx.db, endpointId))
+  const afterId = input.cursor ?? (await newestPosition(ctx.db, endpointId))
   const { maxAgeMs } = input
   const reader: SharedReader = {
     name: input.name,

@@ -5,7 +5,7 @@ import { type Db, run, statement } from '../platform/db/index.ts'
 import { countPiece } from '../platform/memory/index.ts'
 import { type DataKeyRef, keyOfRow, sealedMembers } from '../platform/secrets/index.ts'
 import { inSlices } from '../platform/turns/index.ts'
-import { newestRequestId, STORED_REQUEST_COLUMNS, storedRequest, visibleRequests } from '../requests/index.ts'
+import { STORED_REQUEST_COLUMNS, storedRequest, visibleRequests } from '../requests/index.ts'
 import type { EventFilter, FieldPath } from './filter.ts'
 import { occurrenceOf } from './occurrence.ts'
 import type { Occurrence } from './schema.ts'
@@ -21,10 +21,16 @@ const COPIES = 4
 /** Longest read of one endpoint, in milliseconds, before the other endpoints have their turn. */
 const READ_MS_MAX = 100
 
-/** The largest id of a request of an endpoint that a limit or the retention removed. */
-const REMOVED_UP_TO = statement(
-  'events removed up to',
-  'select removed_up_to from endpoint_counters where endpoint_id = $1::uuid',
+/**
+ * The largest id of a request of an endpoint that a limit or the retention removed, and the position of a reader that
+ * has seen all. That is not before the former, also where nothing is stored any more: else every read there would be
+ * truncated.
+ */
+const BOUNDS = statement(
+  'bounds of events',
+  `select removed_up_to, greatest(
+    removed_up_to, (select max(r.id) from requests r where r.endpoint_id = c.endpoint_id)
+  ) as newest_id from endpoint_counters c where endpoint_id = $1::uuid`,
 )
 
 /** Requests that are read for that, since imported ones are no events and do not count. */
@@ -103,6 +109,16 @@ interface NarrowRow extends Sized {
   readonly verdict: string | null
 }
 
+async function boundsOf(db: Db, endpointId: string) {
+  const [bounds] = await run(db, BOUNDS, [endpointId])
+  return bounds ?? { removedUpTo: 0, newestId: 0 }
+}
+
+/** The position of a reader of an endpoint that begins now. */
+export async function newestPosition(db: Db, endpointId: string): Promise<number> {
+  return (await boundsOf(db, endpointId)).newestId
+}
+
 /**
  * Reads the events of an endpoint once for its readers. Ids are given out in the order of commits, so nothing appears
  * later below an id that was seen. Ends {@link READ_MS_MAX} after the first rows are there, but not
@@ -125,8 +141,8 @@ export async function readTogether<Reader extends SharedReader>(
   },
 ): Promise<{ readonly results: readonly SharedResult<Reader>[]; readonly newestId: number }> {
   let endsAt = Number.POSITIVE_INFINITY
-  const newestId = await newestRequestId(db, endpointId)
-  const all = await begin(db, endpointId, readers)
+  const { removedUpTo, newestId } = await boundsOf(db, endpointId)
+  const all = await begin(db, endpointId, { readers, removedUpTo })
   const isOpen = ({ reader, events, lastId }: Progress<Reader>) =>
     events.length < reader.room && lastId < newestId
   for (let windows = 0; windows < WINDOWS_MAX && performance.now() < endsAt; windows += 1) {
@@ -161,8 +177,11 @@ export async function readPage(db: Db, endpointId: string, reader: SharedReader,
   return { ...page, hasMore: page.lastId < newestId }
 }
 
-async function begin<Reader extends SharedReader>(db: Db, endpointId: string, readers: readonly Reader[]) {
-  const [counters] = await run(db, REMOVED_UP_TO, [endpointId])
+async function begin<Reader extends SharedReader>(
+  db: Db,
+  endpointId: string,
+  { readers, removedUpTo }: { readonly readers: readonly Reader[]; readonly removedUpTo: number },
+) {
   const least = Math.min(...readers.map(({ afterId }) => afterId))
   const [behind] = await run(db, SKIPPED_UP_TO, [endpointId, least])
   return await Promise.all(
@@ -171,7 +190,7 @@ async function begin<Reader extends SharedReader>(db: Db, endpointId: string, re
       const from = Math.max(afterId, behind?.id ?? 0)
       const [old] = notBefore === null ? [] : await run(db, TOO_OLD, [endpointId, from, notBefore])
       const lastId = Math.max(from, old?.id ?? 0)
-      const isTruncated = lastId > afterId || afterId < (counters?.removedUpTo ?? 0)
+      const isTruncated = lastId > afterId || afterId < removedUpTo
       return { reader, events: [], lastId, isTruncated }
     }),
   )

@@ -6,9 +6,8 @@ import { requireRoom } from '../api/planGates.ts'
 import { requireStays } from '../api/seal.ts'
 import { changeOf, recordChange } from '../audit/index.ts'
 import { canonicalJson, parseJson } from '../engine/json/index.ts'
-import { type EventArguments, filterOf, findType, readPage } from '../events/index.ts'
+import { type EventArguments, filterOf, findType, newestPosition, readPage } from '../events/index.ts'
 import { countOf, type Db, run, statement, type Trx } from '../platform/db/index.ts'
-import { newestRequestId } from '../requests/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
 import { type Callback, callbackDigest, openCallback, sealCallback } from './callback.ts'
 import { checkCallback } from './check.ts'
@@ -174,7 +173,7 @@ async function startOf(
   { name, cursor, maxAgeMs }: CreateInput,
   { endpointId, filter }: { readonly endpointId: string; readonly filter: ReturnType<typeof filterOf> },
 ) {
-  const newestId = await newestRequestId(db, endpointId)
+  const newestId = await newestPosition(db, endpointId)
   return await readPage(db, endpointId, {
     name,
     filter,

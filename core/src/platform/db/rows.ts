@@ -64,6 +64,10 @@ export interface StatementRows {
     readonly sealed: Buffer | null
     readonly sealedKey: Buffer | null
   }
+  'bounds of events': {
+    readonly removedUpTo: number
+    readonly newestId: number
+  }
   'bytes of hidden requests': {
     readonly bytes: number
   }
@@ -279,9 +283,6 @@ export interface StatementRows {
     readonly id: string
     readonly workspaceId: string
     readonly dueAt: Date
-  }
-  'events removed up to': {
-    readonly removedUpTo: number
   }
   'events too far behind': {
     readonly id: number
