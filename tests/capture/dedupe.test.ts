@@ -268,6 +268,16 @@ describe('an event that comes again', () => {
     expect((await rowsOf(endpoint)).length).toBe(6)
   })
 
+  test('ids that are numbers are told apart by all their digits', async () => {
+    const ids = ['9007199254740993', '1732867200.123456789', '123456789012345e300', '1e-400', '0.1e-320']
+    const others = ['9007199254740992', '1732867200.123456788', '123456789012344e300', '2e-400', '1e-320']
+    const endpoint = await alice.endpoint({ dedupe: { by: 'body.a', windowSeconds: 60, then: 'discard' } })
+    for (const id of [...ids, ...others, ...ids])
+      expect((await endpoint.send({ body: `{"a":${id}}` })).status).toBe(200)
+    expect((await rowsOf(endpoint)).length).toBe(ids.length + others.length)
+    expect((await statsOf(endpoint)).traffic.discardedCount).toBe(ids.length)
+  })
+
   test('a header or a query parameter can hold the id', async () => {
     const endpoint = await alice.endpoint({
       dedupe: { by: 'headers.x-event-id', windowSeconds: 60, then: 'discard' },

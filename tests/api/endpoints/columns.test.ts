@@ -29,9 +29,9 @@ describe('columns of an endpoint', () => {
     expect((await service.alice.get(endpoint.at(''))).body).toMatchObject({ columns })
     await using stream = await openEvents(service.alice, endpoint.at('/requests/stream'))
     const { id } = await endpoint.capture({
-      body: '{"amount":12345678901234567890.5,"items":[{"name":"ü"}],"paid":true}',
+      body: '{"amount":1732867200.123456789,"items":[{"name":"ü"}],"paid":true}',
     })
-    const values = { 'body.amount': '12345678901234567890.5', 'body.items[0].name': 'ü', 'body.paid': 'true' }
+    const values = { 'body.amount': '1732867200.123456789', 'body.items[0].name': 'ü', 'body.paid': 'true' }
     expect(await listed(endpoint)).toMatchObject([{ id, columns: values }])
     expect(await listed(endpoint, 'q=amount')).toMatchObject([{ id, columns: values }])
     expect((await service.alice.get(endpoint.at(`/requests/${id}`))).body).toMatchObject({ columns: values })

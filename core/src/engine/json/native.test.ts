@@ -1,7 +1,16 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { processorTime } from '../../../../tests/support/processorTime.ts'
-import { memberOf, opened, parseForLooks, parseJson, parseLazily, writeJson } from './index.ts'
+import {
+  isJsonNumber,
+  memberOf,
+  opened,
+  parseForLooks,
+  parseJson,
+  parseLazily,
+  sameNumber,
+  writeJson,
+} from './index.ts'
 import { holdsMore, nestsDeeper, readNatively, writeNatively } from './native.ts'
 import { withMaps, writeByHand } from './parse.ts'
 import { readByHand } from './readByHand.ts'
@@ -119,6 +128,52 @@ describe('JSON by the machine', () => {
       expect(memberOf(Array.isArray(read) ? read[99] : undefined, 'n99')).toBe('a:b')
       expect(writeJson(parseLazily(text)?.value)).toBe(text.replaceAll(' ', ''))
     }
+  })
+
+  test('a look finds the number that is written, however it is spelled', () => {
+    const digits = (maxLength: number) =>
+      fc.string({ unit: fc.constantFrom(...'0000123456789'), minLength: 1, maxLength })
+    const decimal = fc
+      .tuple(
+        fc.constantFrom('', '-'),
+        digits(18),
+        fc.option(digits(22)),
+        fc.option(
+          fc.tuple(
+            fc.constantFrom('e', 'E', 'e+', 'e-', 'e-0'),
+            fc.oneof(fc.nat(30), fc.integer({ min: 290, max: 345 }), fc.nat(99_999)),
+          ),
+        ),
+      )
+      .map(([sign, whole, fraction, power]) =>
+        [sign, BigInt(whole), fraction === null ? '' : `.${fraction}`, ...(power ?? [])].join(''),
+      )
+    // Texts that look like the numbers of a search must not hide the one beside them.
+    const beside = fc.oneof(string, decimal)
+    const found = (document: string, name: string) => {
+      const both = [parseForLooks(document), parseJson(document)].map((read) => memberOf(read?.value, name))
+      return both.filter(isJsonNumber)
+    }
+    fc.assert(
+      fc.property(decimal, beside, space, (text, other, gap) => {
+        const document = `{"other":${other},${gap}"a":${gap}${text}${gap}}`
+        const [looked, read] = found(document, 'a')
+        if (looked === undefined || read === undefined) throw new Error('One of them is no number.')
+        expect([text, sameNumber(looked, read)]).toEqual([text, true])
+      }),
+      {
+        numRuns: 5000,
+        examples: [
+          ['1732867200.123456789', '1', ''],
+          ['0.10000000000000001', '1', ''],
+          ['1e-400', '1', ''],
+          ['0.1e-320', '1', ''],
+          ['5e-324', '1', ''],
+          ['123456789012345e300', '1', ''],
+          ['1732867200.1234567', '"9007199254740993"', '\n'],
+        ],
+      },
+    )
   })
 
   test('values and different names are counted without reading', () => {

@@ -1,4 +1,4 @@
-import { JsonNumber, type LazyJson, type Node } from './value.ts'
+import { isNumberText, JsonNumber, type LazyJson, type Node, numberForLooks } from './value.ts'
 
 // JSON by the engine's own `JSON.parse` and `JSON.stringify`, several times as fast as by hand, where they lose
 // nothing. They lose digits that a double prints differently, and put members whose names are integers first. They are
@@ -43,18 +43,30 @@ export function isLossless(value: unknown, text: string, maxDepth: number): valu
   return !INEXACT_NUMBER.test(text) && isFaithful(value, maxDepth)
 }
 
-/** A run of digits that a double may not hold, as in `9007199254740993`. Fractions may match, too, and lose nothing. */
-const LONG_NUMBER = /\d{16}/
-/** A number that a double may not reach, as in `1e400`: it would read as infinite, which JSON cannot say. */
-const HUGE_NUMBER = /\d[eE]\+?\d{3,}(?=[\s,\]}]|$)/
+/** So many digits as a double may not hold, as in `9007199254740993` or `1732867200.123456789`. */
+const LONG_NUMBER = /[\d.]{16}/
+/** A number that may be beyond the doubles, as in `1e400`, or less than all that are precise, as in `1e-320`. */
+const EXTREME_NUMBER = /\d[eE][+-]?\d{3,}(?=[\s,\]}]|$)/
+/** Both of them between the marks of JSON: without most texts that only hold digits, such as identifiers. */
+const RISKY_NUMBERS = /(?:^|[[,:\s])(-?(?:\d{16}|[\d.]{17}|[\d.]+[eE][+-]?\d{3})[\d.eE+-]*)(?=[\s,\]}]|$)/g
 
 /**
- * Whether looks at text need a reader by hand: for a long or huge number, whose digits `JSON.parse` loses, and where
- * many names differ.
+ * Whether looks at text need a reader by hand: for a number whose digits `JSON.parse` loses, and where many names
+ * differ.
  */
 export function needsHandForLooks(text: string): boolean {
-  if (LONG_NUMBER.test(text) || HUGE_NUMBER.test(text)) return true
-  return text.length > SHALLOW_LENGTH && variesInNames(text)
+  return losesDigits(text) || (text.length > SHALLOW_LENGTH && variesInNames(text))
+}
+
+/**
+ * Whether `JSON.parse` reads a number of a text as another one. All others have at most 15 digits, of which a double
+ * loses none.
+ */
+function losesDigits(text: string): boolean {
+  if (!(LONG_NUMBER.test(text) || EXTREME_NUMBER.test(text))) return false
+  for (const [, number = ''] of text.matchAll(RISKY_NUMBERS))
+    if (isNumberText(number) && numberForLooks(number) instanceof JsonNumber) return true
+  return false
 }
 
 /** Names of a text that are compared, and how many of them may differ. The documents of an API have fewer. */

@@ -119,8 +119,9 @@ const DOUBLE_DIGITS = 15
 /** A number as a double, `1` for `1.0`; one that no double holds keeps its digits. */
 export function numberForLooks(text: string): number | JsonNumber {
   const double = Number(text)
-  const isShort = text.length <= DOUBLE_DIGITS && Math.abs(double) >= NORMAL_MIN && Number.isFinite(double)
-  return isShort || significand(String(double)) === significand(text) ? double : new JsonNumber(text)
+  if (text.length <= DOUBLE_DIGITS && Math.abs(double) >= NORMAL_MIN && Number.isFinite(double)) return double
+  const printed = String(double)
+  return printed === text || significand(printed) === significand(text) ? double : new JsonNumber(text)
 }
 
 /**
