@@ -15,6 +15,7 @@ import {
   toProblem,
   traceIds,
 } from '@creel/core'
+import { SentJson } from '@creel/core/engine/json'
 import { fetchRequestHandler } from '@trpc/server/adapters/fetch'
 import { TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc'
 import { type CallNotes, noteError } from './callLog.ts'
@@ -51,9 +52,10 @@ export function trpc(
       return refusal(wrong, traceId, { Allow: allow })
     }
     let bounded: Request
+    let calls: Context['calls']
     try {
       checkCount(proceduresOf(request))
-      bounded = await withInputRead(request)
+      ;({ bounded, calls } = await withInputRead(request))
     } catch (error) {
       return refusal(error, traceId)
     }
@@ -69,6 +71,7 @@ export function trpc(
         return contextOf(services, caller, {
           signal: request.signal,
           traceId,
+          calls,
           eventsAhead: EVENTS_AHEAD,
           longBodies,
         })
@@ -133,12 +136,16 @@ function checkCount(names: readonly string[]): void {
  *
  * @throws DomainError `request_invalid`
  */
-async function withInputRead(request: Request): Promise<Request> {
-  const input = new URL(request.url).searchParams.get('input')
+async function withInputRead(
+  request: Request,
+): Promise<{ readonly bounded: Request; readonly calls: Context['calls'] }> {
+  const { searchParams } = new URL(request.url)
+  const input = searchParams.get('input')
   if (input !== null) refuseSlow(input)
-  if (request.body === null) return request
+  if (request.body === null) return { bounded: request, calls: null }
   if (!isJson(request)) throw new DomainError('request_invalid', 'The input is sent as application/json.')
-  return (await boundedRequest(request)).bounded
+  const { bounded, text } = await boundedRequest(request)
+  return { bounded, calls: { sent: new SentJson(text), isBatch: searchParams.get('batch') === '1' } }
 }
 
 /** One error for all procedures of the call, in tRPC's format. */

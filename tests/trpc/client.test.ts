@@ -68,6 +68,43 @@ describe('@trpc/client', () => {
     })
   })
 
+  test('keeps the digits of numbers, in each call of a batch', async () => {
+    const { alice, baseUrl } = service
+    const endpoint = await alice.endpoint()
+    const channel = await alice.post(endpoint.at('/actions'), {
+      kind: 'forward',
+      url: 'https://example.com/',
+    })
+    const actionId = String(Object(channel.body).id)
+    const calls = [
+      ['actions.update', `{"condition":{"path":"body.id","op":"eq","value":9007199254740993}}`],
+      [
+        'transformations.create',
+        '{"rule":{"version":1,"name":"a","steps":[{"op":"set","path":"body.a","value":1732867200.1234567890}]}}',
+      ],
+    ].map(([name = '', members = '']) => [
+      name,
+      members.replace('{', `{"endpointId":"${endpoint.id}","actionId":"${actionId}",`),
+    ])
+    const called = async (path: string, body: string) => {
+      const headers = { Authorization: `Bearer ${alice.key}`, 'Content-Type': 'application/json' }
+      const answer = await fetch(`${baseUrl}/trpc/${path}`, { method: 'POST', headers, body })
+      return { status: answer.status, text: await answer.text() }
+    }
+    const digits = ['"value":9007199254740993}', '"value":1732867200.1234567890}']
+    const batch = await called(
+      `${calls.map(([name]) => name).join()}?batch=1`,
+      `{${calls.map(([, input], index) => `"${index}":${input}`).join()}}`,
+    )
+    expect(batch.status).toBe(200)
+    for (const text of digits) expect(batch.text).toContain(text)
+    for (const [index, [name = '', input = '']] of calls.entries())
+      expect(await called(name, input)).toMatchObject({
+        status: 200,
+        text: expect.stringContaining(digits[index] ?? ''),
+      })
+  })
+
   test('leaves the input out where nothing of it is required, and is told what is where something is', async () => {
     const { alice, baseUrl } = service
     const creel = typedClient(baseUrl, alice.key)

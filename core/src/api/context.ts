@@ -45,8 +45,10 @@ export interface Context extends Services, Caller {
   readonly signal: AbortSignal
   /** 32 hex digits; the same in the answer and in the log. */
   readonly traceId: string
-  /** The request body as sent, if it was JSON over REST. Only this preserves number spelling and key order. */
+  /** The body as it was sent, if it was JSON. Only this preserves number spelling and key order. */
   readonly rawBody: SentJson | null
+  /** The body of a tRPC request, from which each call takes its own `rawBody`: that of a batch has a member for each. */
+  readonly calls: { readonly sent: SentJson; readonly isBatch: boolean } | null
   /**
    * Events of a stream that may be buffered on their way to the reader when the next one is requested: 0 if each is
    * requested only after the one before was read.
@@ -60,7 +62,7 @@ export interface Context extends Services, Caller {
 
 /** The part of the context that belongs to the call but not to the caller. Without more there is no body. */
 type CallDetails = Pick<Context, 'signal' | 'traceId'> &
-  Partial<Pick<Context, 'rawBody' | 'body' | 'eventsAhead' | 'longBodies'>>
+  Partial<Pick<Context, 'rawBody' | 'calls' | 'body' | 'eventsAhead' | 'longBodies'>>
 
 /** Builds the context of a call: services and caller, with the workspace's share of the database connections. */
 export function contextOf(services: Services, caller: Caller, details: CallDetails): Context {
@@ -69,6 +71,7 @@ export function contextOf(services: Services, caller: Caller, details: CallDetai
     ...services,
     ...caller,
     rawBody: null,
+    calls: null,
     body: null,
     eventsAhead: 0,
     longBodies: { bytes: 0 },

@@ -96,9 +96,18 @@ function checked<Shape extends z.core.$ZodLooseShape, Found extends object = Rec
 ) {
   return t.procedure
     .meta(meta)
-    .use(async ({ ctx, path, type, getRawInput, next }) => {
-      const least = leastOf(type)
-      return next<Found>(await passChecks(declaration, { path, least }, ctx, inputGiven(await getRawInput())))
+    .use(async ({ ctx, path, type, batchIndex, getRawInput, next }) => {
+      const call = { path, least: leastOf(type) }
+      const raw = inputGiven(await getRawInput())
+      if (ctx.calls === null) return next<Found>(await passChecks(declaration, call, ctx, raw))
+      const own = {
+        rawBody: ctx.calls.sent.within([
+          ...(ctx.calls.isBatch ? [batchIndex] : []),
+          ...(meta.contract?.body === undefined ? [] : [meta.contract.body]),
+        ]),
+      }
+      const found = await passChecks(declaration, call, { ...ctx, ...own }, raw)
+      return next<Found>({ ctx: Object.assign(own, found.ctx) })
     })
     .input(inputParser(declaration.input))
 }

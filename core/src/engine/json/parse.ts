@@ -127,9 +127,17 @@ export function parseForLooks(text: string): { value: Node } | undefined {
 
 /** JSON text of a call. Rules and conditions are stored as it spells them. */
 export class SentJson {
+  readonly #textOf: () => string
   #document: Node | null = null
 
-  constructor(readonly text: string) {}
+  /** @param text a function that makes the text when it is first asked for */
+  constructor(text: string | (() => string)) {
+    this.#textOf = typeof text === 'string' ? () => text : text
+  }
+
+  get text(): string {
+    return this.#textOf()
+  }
 
   /**
    * The text of one part, with numbers spelled and members ordered as they were sent. The whole text is read once for
@@ -142,6 +150,11 @@ export class SentJson {
     let node = this.#document
     for (const part of path) node = Array.isArray(node) ? node[Number(part)] : memberOf(node, String(part))
     return node === undefined ? undefined : writeJson(node)
+  }
+
+  /** One part as a text of its own, which is empty if there is no such part. Nothing is read before it is asked for. */
+  within(path: readonly (string | number)[]): SentJson {
+    return path.length === 0 ? this : new SentJson(() => this.part(path) ?? '')
   }
 }
 
