@@ -9,6 +9,7 @@ import {
 } from '@trpc/client'
 import type { inferRouterInputs, inferRouterOutputs } from '@trpc/server'
 import { watched } from './outage.ts'
+import { readJson } from './words/json.ts'
 
 /** Limit of calls in one batch. */
 const BATCH_MAX = 10
@@ -23,7 +24,10 @@ export const creel = createTRPCClient<AppRouter>({
         url: '/trpc',
         maxItems: BATCH_MAX,
         maxURLLength: 6000,
-        fetch: (url, init) => watched(() => fetch(url, { ...init, signal: init?.signal ?? null })),
+        fetch: async (url, init) => {
+          const answer = await watched(() => fetch(url, { ...init, signal: init?.signal ?? null }))
+          return Object.assign(answer, { json: async () => readJson(await answer.text()) })
+        },
       }),
     }),
   ],

@@ -1,6 +1,7 @@
 import type { Answers } from '../trpc.ts'
 import { type Change, changesOf } from '../words/diff.ts'
 import { plural } from '../words/format.ts'
+import { isRecord } from '../words/json.ts'
 
 export type Entry = Answers['audit']['list']['items'][number]
 
@@ -125,7 +126,7 @@ const EMPTY: readonly string[] = ['null', '""', '[]', '{}']
 function flat(value: object, at = '', into = new Map<string, string>()): Map<string, string> {
   for (const [name, member] of Object.entries(value)) {
     const path = at === '' ? name : `${at}.${name}`
-    if (typeof member === 'object' && member !== null && !Array.isArray(member)) flat(member, path, into)
+    if (isRecord(member)) flat(member, path, into)
     else {
       const text = typeof member === 'string' && member !== '' ? member : (JSON.stringify(member) ?? 'null')
       if (!EMPTY.includes(text)) into.set(path, text)

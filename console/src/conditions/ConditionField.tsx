@@ -5,7 +5,7 @@ import { Segments } from '../parts/Segments.tsx'
 import { useSettled } from '../parts/usePersisted.ts'
 import { creel } from '../trpc.ts'
 import { count } from '../words/format.ts'
-import { isRecord, parsed } from '../words/json.ts'
+import { isRecord, parsed, readJson } from '../words/json.ts'
 import { itemsAt, type ProblemWords } from '../words/problem.ts'
 import { ConditionBuilder } from './ConditionBuilder.tsx'
 import { ALWAYS, conditionOf, draftOf, EMPTY_LEAF, type GroupDraft } from './model.ts'
@@ -134,7 +134,7 @@ function ConditionTest({ endpointId, condition }: ConditionTestProps) {
   const tried = useQuery({
     queryKey: ['condition', endpointId, settled],
     queryFn: () => {
-      const document: Record<string, unknown> = JSON.parse(settled ?? '{}')
+      const document: Record<string, unknown> = Object(readJson(settled ?? '{}'))
       return creel.conditions.try.mutate({ endpointId, condition: document, last: LAST })
     },
     enabled: settled !== undefined,

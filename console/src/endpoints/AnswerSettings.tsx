@@ -8,6 +8,7 @@ import { SamplePicker, useSample } from '../parts/SamplePicker.tsx'
 import { useSettled } from '../parts/usePersisted.ts'
 import { creel, type Endpoint } from '../trpc.ts'
 import { ordinal } from '../words/format.ts'
+import { readJson } from '../words/json.ts'
 import { answersOf, type Members, type SettingsForm } from './settingsDraft.ts'
 import { useEndpointCall } from './useEndpointCall.ts'
 
@@ -95,7 +96,7 @@ function AnswerPreview({
       creel.endpoints.previewResponses.mutate({
         endpointId,
         requestId: sample.id,
-        ...(settled === undefined ? {} : { responses: JSON.parse(settled) }),
+        ...(settled === undefined ? {} : { responses: Object(readJson(settled)) }),
       }),
     enabled: sample.id > 0 && settled !== undefined,
     placeholderData: keepPreviousData,

@@ -5,7 +5,7 @@ import { Button } from '../parts/Button.tsx'
 import { Select, TextField } from '../parts/Field.tsx'
 import { MoveButtons } from '../parts/Menu.tsx'
 import { linesOf } from '../words/headers.ts'
-import { isRecord, parsed } from '../words/json.ts'
+import { isJson, isRecord, parsed } from '../words/json.ts'
 import { type ProblemWords, problemAt } from '../words/problem.ts'
 
 type Members = Readonly<Record<string, unknown>>
@@ -233,5 +233,3 @@ function meaning(kind: Kind, text: string): unknown {
   if (kind === 'paths') return linesOf(text).map((line) => line.trim())
   return kind === 'text' || !isJson(text) ? text : parsed(text)
 }
-
-const isJson = (text: string): boolean => parsed(text) !== undefined

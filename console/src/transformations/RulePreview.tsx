@@ -8,6 +8,7 @@ import { laidOut } from '../requests/editedDraft.ts'
 import { type Answers, creel, type RequestDetail } from '../trpc.ts'
 import { type DiffLine, diffLines } from '../words/diff.ts'
 import { headerLines } from '../words/headers.ts'
+import { readJson } from '../words/json.ts'
 import { problemOf } from '../words/problem.ts'
 import type { Rule } from './queries.ts'
 
@@ -38,7 +39,7 @@ export function RulePreview({ endpointId, actionId, before, document }: Props) {
       creel.transformations.previewSet.mutate({
         endpointId,
         actionId,
-        rules: JSON.parse(settled ?? '[]'),
+        rules: Object(readJson(settled ?? '[]')),
         requestId: sampleId,
       }),
     enabled: sampleId > 0 && settled !== undefined,

@@ -1,4 +1,4 @@
-import { parsed } from './json.ts'
+import { isJson } from './json.ts'
 
 /** A piece of a line, by its kind. */
 export interface Piece {
@@ -36,7 +36,7 @@ interface Open {
  */
 export function jsonLines(source: string): Line[] | null {
   // The native parser only validates: its result would lose digits, order and repeats.
-  return parsed(source) === undefined ? null : new Layout(source).lines()
+  return isJson(source) ? new Layout(source).lines() : null
 }
 
 /** Walks the tokens of a valid text. */
