@@ -27,13 +27,14 @@ const FORWARDING = /^(?:forwarded|x-forwarded-.*|x-real-ip|via)$/
 
 /**
  * Whether a request may read `/metrics` on the port of the API: with the token, or from this machine without a proxy in
- * between.
+ * between, whatever other key it presents.
  *
  * @param token undefined: no token is accepted
  */
 function mayReadMetrics(request: Request, token: string | undefined): boolean {
   const presented = presentedKey(request)
-  if (token !== undefined && presented !== null) return timingSafeEqual(digest(presented), digest(token))
+  if (token !== undefined && presented !== null && timingSafeEqual(digest(presented), digest(token)))
+    return true
   const address = addressOf(request)
   if (address === null || !ipaddr.isValid(address)) return false
   const isLocal = ipaddr.process(address).range() === 'loopback'

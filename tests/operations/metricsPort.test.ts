@@ -71,8 +71,11 @@ test('without a port of its own, /metrics is for this machine without a proxy, a
   for (const host of ['127.0.0.1', ...others.map(({ address }) => address)]) {
     const through = { 'X-Forwarded-For': '203.0.113.9', Authorization: `Bearer ${token}` }
     expect(await statusFrom(host, through)).toBe(200)
-    expect(await statusFrom(host, { Authorization: `Bearer ${token}x` })).toBe(404)
+    expect(await statusFrom(host, { ...through, Authorization: `Bearer ${token}x` })).toBe(404)
   }
+  const otherKey = { Authorization: `Bearer ${token}x` }
+  expect(await statusFrom('127.0.0.1', otherKey)).toBe(200)
+  for (const { address } of others) expect(await statusFrom(address, otherKey)).toBe(404)
   expect(await creel.stop()).toBe(0)
   await database.drop()
 })
