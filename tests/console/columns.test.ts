@@ -26,6 +26,24 @@ test('a value of the body becomes a column of the list, of old and of new captur
   await use('amount', 'No column of the list')
   await cell('1250').waitFor({ state: 'detached' })
 
+  // JSON is JSON whatever its label, as for conditions; a repeated field of a form is an element of a list.
+  const typed = (type: string, body: string) => endpoint.capture({ body, headers: { 'Content-Type': type } })
+  const form = 'application/x-www-form-urlencoded'
+  const mislabelled = await typed(form, '{"type":"order.late","amount":55}')
+  await goTo(`/e/${endpoint.id}?r=${mislabelled.id}`)
+  await use('amount', 'Column of the list')
+  await cell('55').waitFor()
+  const repeated = await typed(form, 'tag=red&tag=blue')
+  await goTo(`/e/${endpoint.id}?r=${repeated.id}`)
+  await use('blue', 'Column of the list')
+  await cell('blue').waitFor()
+  expect(await columns()).toEqual(['body.amount', 'body.tag[1]'])
+  // A type that conditions do not read has lines, but no paths.
+  const other = await typed('application/vnd.other', '{"amount":66}')
+  await goTo(`/e/${endpoint.id}?r=${other.id}`)
+  await page.locator('.line', { hasText: 'amount' }).click()
+  await page.getByText('Click a line to copy its path').waitFor()
+
   await goTo(`/e/${endpoint.id}/settings`)
   await page.getByLabel('Columns of the list').fill('body.to\nbody')
   await page.getByRole('button', { name: 'Save', exact: true }).click()

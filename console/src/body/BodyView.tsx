@@ -26,10 +26,10 @@ interface Props extends BodySource {
 
 /** A body: formatted, as text, as hex, or as a preview. */
 export function BodyView({ name, note, octets, hasKey = false, pathBar, ...source }: Props) {
-  const { body, contentType, isBinary, isTruncated, sizeBytes } = source
+  const { body, bodyKind, contentType, isBinary, isTruncated, sizeBytes } = source
   const layout = useMemo(
-    () => layoutOf({ body, contentType, isBinary, isTruncated, sizeBytes }),
-    [body, contentType, isBinary, isTruncated, sizeBytes],
+    () => layoutOf({ body, bodyKind, contentType, isBinary, isTruncated, sizeBytes }),
+    [body, bodyKind, contentType, isBinary, isTruncated, sizeBytes],
   )
   const hasPretty = layout.lines !== null || layout.parts !== null
   const options = [
@@ -84,7 +84,7 @@ export function BodyView({ name, note, octets, hasKey = false, pathBar, ...sourc
           label={`Body of ${name}`}
           lines={layout.lines}
           chosen={line?.path ?? null}
-          onChoose={pathBar === undefined ? undefined : setLine}
+          onChoose={pathBar === undefined ? undefined : (next) => setLine(next.path === '' ? null : next)}
         />
       ) : (
         <Lines label={`Body of ${name}`} lines={rawLines(body)} chosen={null} />

@@ -1,3 +1,4 @@
+import type { RequestDetail } from '../trpc.ts'
 import { base64Of, bytesOfBase64, utf8Of } from '../words/copyAs.ts'
 import { jsonLines, type Line, memberPath, type Piece } from '../words/jsonLines.ts'
 
@@ -38,6 +39,8 @@ export interface BodySource {
   readonly isTruncated: boolean
   readonly contentType: string | null
   readonly sizeBytes: number
+  /** What conditions and rules read the body as, if it is known: lines of anything else have no paths. */
+  readonly bodyKind?: RequestDetail['bodyKind'] | undefined
 }
 
 export interface Layout {
@@ -51,8 +54,11 @@ export interface Layout {
 /** Longer bodies are shown raw and as hex only: formatted, they would be too much to scroll. */
 const LAYOUT_CHARACTERS_MAX = 2_000_000
 
-/** Finds the views of a body. If its type is not conclusive, its content decides. */
-export function layoutOf({ body, isBinary, contentType }: BodySource): Layout {
+/**
+ * Finds the views of a body. If its type is not conclusive, its content decides: as for conditions, a JSON object or
+ * list is JSON although it is labelled as a form.
+ */
+export function layoutOf({ body, bodyKind, isBinary, contentType }: BodySource): Layout {
   const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? ''
   const preview = type.startsWith('image/') ? 'image' : type === 'text/html' ? 'html' : null
   if (body === null || body.length > LAYOUT_CHARACTERS_MAX) {
@@ -62,11 +68,13 @@ export function layoutOf({ body, isBinary, contentType }: BodySource): Layout {
   if (isBinary || parts !== null) {
     return { lines: null, parts, preview, extension: type.split('/')[1]?.replace(/\W.*/, '') || 'bin' }
   }
-  if (type === 'application/x-www-form-urlencoded') {
-    return { lines: formLines(body), parts, preview, extension: 'txt' }
-  }
-  const json = /^\s*[[{"\d\-tfn]/.test(body) ? jsonLines(body) : null
-  if (json !== null) return { lines: json, parts, preview, extension: 'json' }
+  const isForm = type === 'application/x-www-form-urlencoded'
+  const text = body.replace(/^\ufeff/, '')
+  const json = (isForm ? /^\s*[[{]/ : /^\s*[[{"\d\-tfn]/).test(text) ? jsonLines(text) : null
+  const read = (lines: Line[], kind: string) =>
+    bodyKind === undefined || bodyKind === kind ? lines : lines.map((line) => ({ ...line, path: '' }))
+  if (json !== null) return { lines: read(json, 'json'), parts, preview, extension: 'json' }
+  if (isForm) return { lines: read(formLines(text), 'form'), parts, preview, extension: 'txt' }
   const isXml = /[/+]xml$/.test(type) || /^\s*<\?xml/.test(body)
   return {
     lines: isXml ? xmlLines(body) : null,
@@ -95,16 +103,25 @@ export function rawLines(body: string): Line[] {
   return lines
 }
 
+/** The fields of a form. A name that is repeated is the path of a list, so each of its fields has an index. */
 function formLines(body: string): Line[] {
-  return [...new URLSearchParams(body)].map(([name, value]) => ({
-    depth: 0,
-    path: memberPath('body', name),
-    pieces: [
-      { kind: 'name', text: name },
-      { kind: 'mark', text: ' = ' },
-      { kind: 'text', text: value },
-    ],
-  }))
+  // The parser would take away a question mark at the beginning.
+  const fields = [...new URLSearchParams(`&${body}`)]
+  const counts = new Map<string, { all: number; read: number }>()
+  for (const [name] of fields) counts.set(name, { all: (counts.get(name)?.all ?? 0) + 1, read: 0 })
+  return fields.map(([name, value]) => {
+    const path = memberPath('body', name)
+    const count = counts.get(name)
+    return {
+      depth: 0,
+      path: count === undefined || count.all === 1 ? path : `${path}[${count.read++}]`,
+      pieces: [
+        { kind: 'name', text: name },
+        { kind: 'mark', text: ' = ' },
+        { kind: 'text', text: value },
+      ],
+    }
+  })
 }
 
 export interface Part {

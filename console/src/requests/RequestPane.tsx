@@ -150,6 +150,7 @@ export function RequestPane({
               <BodyView
                 hasKey
                 {...asRead(request)}
+                bodyKind={request.bodyKind}
                 isTruncated={request.bodyTruncated}
                 contentType={request.contentType}
                 sizeBytes={request.sizeBytes}

@@ -27,6 +27,13 @@ describe('a comparison', () => {
     expect(changesOf(before, after)).toEqual([{ path: 'x-a', change: 'changed', before: '1', after: '1\n2' }])
   })
 
+  test('a name that is repeated in an object has all its values', () => {
+    const [one, two] = [values('{"a":1,"a":2,"b":3}'), values('{"a":9,"a":2,"b":3}')]
+    expect(changesOf(one, two)).toEqual([
+      { path: 'body.a', change: 'changed', before: '1\n2', after: '9\n2' },
+    ])
+  })
+
   test('of lines: what is not added is the first text, what is not removed the second', () => {
     const text = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 12 })
     fc.assert(

@@ -17,7 +17,10 @@ export function changesOf(before: ReadonlyMap<string, string>, after: ReadonlyMa
   })
 }
 
-/** The values of formatted lines by path, exactly as written; empty objects and lists are values. */
+/**
+ * The values of formatted lines by path, exactly as written; empty objects and lists are values. A path that is repeated
+ * has all its values, in their order.
+ */
 export function valuesByPath(lines: readonly Line[]): Map<string, string> {
   const values = new Map<string, string>()
   for (const { path, pieces } of lines) {
@@ -25,7 +28,9 @@ export function valuesByPath(lines: readonly Line[]): Map<string, string> {
       ({ kind, text }) =>
         kind === 'text' || kind === 'number' || kind === 'word' || text === '{}' || text === '[]',
     )
-    if (value !== undefined) values.set(path, value.text)
+    const earlier = values.get(path)
+    if (value !== undefined)
+      values.set(path, earlier === undefined ? value.text : `${earlier}\n${value.text}`)
   }
   return values
 }
