@@ -16,6 +16,21 @@ export async function startConsoleService(options: TestServiceOptions = {}): Pro
   return await startService({ ...options, consolePack: pack })
 }
 
+/** Holds the calls of a page whose names match, until they are released. */
+export async function holdCalls(page: Page, name: RegExp) {
+  const [called, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  await page.route(
+    ({ pathname }) => name.test(pathname),
+    async (route) => {
+      called.resolve()
+      await released.promise
+      await route.continue()
+    },
+  )
+  /** `called` resolves once there is one. */
+  return { called: called.promise, release: released.resolve }
+}
+
 /** A browser that is signed in. */
 export interface ConsolePage {
   readonly page: Page

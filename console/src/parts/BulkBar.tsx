@@ -5,6 +5,7 @@ import { count } from '../words/format.ts'
 import type { Filters } from '../words/grammar.ts'
 import { problemOf } from '../words/problem.ts'
 import { Button } from './Button.tsx'
+import { toast } from './Toasts.tsx'
 
 /** Progress of a bulk operation; its result stays until it is dismissed. */
 export function BulkBar({ endpointId }: { endpointId: string }) {
@@ -58,25 +59,38 @@ interface Bulk {
 /** The running operation, or the result of the last one until it is dismissed. One at a time. */
 const bulk = new Store<Bulk | null>(null)
 
-const CHUNK = 500
+/** The most requests of one call. */
+export const CHUNK = 500
 
 /** The chosen requests: by id, or all that match filters. */
 export type Chosen =
   | { readonly ids: readonly number[] }
   | { readonly filters: Filters; readonly about: number }
 
+type Work = (ids: readonly number[]) => Promise<Pick<Bulk, 'done' | 'skipped'>>
+
 /**
- * Runs an operation over requests, 500 at a time, and reports progress and refusals in {@link bulk}. Never rejects.
+ * Starts an operation over requests, 500 at a time, which reports progress and refusals in {@link bulk}.
  *
  * @param work the operation on one chunk
+ * @returns false, after a note that says so, while another operation runs
  */
-export async function runBulk(
-  endpointId: string,
-  verb: string,
-  chosen: Chosen,
-  work: (ids: readonly number[]) => Promise<Pick<Bulk, 'done' | 'skipped'>>,
-): Promise<void> {
-  if (bulk.get()?.isRunning === true) return
+export function startBulk(endpointId: string, verb: string, chosen: Chosen, work: Work): boolean {
+  if (!isBulkFree()) return false
+  void runBulk(endpointId, verb, chosen, work)
+  return true
+}
+
+/** Whether no operation runs; if one does, a note says so. */
+function isBulkFree(): boolean {
+  const isFree = bulk.get()?.isRunning !== true
+  if (!isFree) toast('Nothing was done: another operation is still running. Try again when it has ended.')
+  return isFree
+}
+
+/** {@link startBulk}, to wait for. Never rejects. */
+export async function runBulk(endpointId: string, verb: string, chosen: Chosen, work: Work): Promise<void> {
+  if (!isBulkFree()) return
   const total = 'ids' in chosen ? chosen.ids.length : chosen.about
   const nothing = { done: 0, skipped: 0, failed: 0, isStopped: false, problem: null }
   bulk.set({ endpointId, verb, total, isRunning: true, ...nothing })

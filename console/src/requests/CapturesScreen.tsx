@@ -7,7 +7,7 @@ import { CaptureStream } from '../live/captureStream.ts'
 import { browser } from '../live/surroundings.ts'
 import { session } from '../outage.ts'
 import { lazyPart } from '../parts/Boundary.tsx'
-import { BulkBar } from '../parts/BulkBar.tsx'
+import { BulkBar, CHUNK, type Chosen, startBulk } from '../parts/BulkBar.tsx'
 import { Button } from '../parts/Button.tsx'
 import { toast } from '../parts/Toasts.tsx'
 import { Writes } from '../parts/Writes.tsx'
@@ -71,13 +71,21 @@ export function CapturesScreen({ endpoint }: { endpoint: Endpoint }) {
   // Preloaded for the first request that is opened, after the first screen.
   useEffect(() => void loadPane().catch(() => undefined), [])
   const pause = () => stream.setPaused(!stream.get().isPaused)
-  const removeOpen = () => {
+  /** Deletes what is selected, else the open capture. */
+  const remove = () => {
     const picked = [...selection.picked]
     const ids = picked.length > 0 ? picked : address.r === undefined ? [] : [address.r]
     if (ids.length === 0) return
-    if (address.r !== undefined && ids.includes(address.r)) open(undefined)
+    const { totalCount } = stream.get()
+    if (selection.isAll) {
+      if (!removeMany(endpoint.id, stream, { filters, about: totalCount })) return
+    } else if (ids.length > CHUNK) {
+      if (!removeMany(endpoint.id, stream, { ids })) return
+    } else void deletions.remove(ids)
+    if (selection.isAll ? row !== undefined : address.r !== undefined && ids.includes(address.r)) {
+      open(undefined)
+    }
     selection.clear()
-    void deletions.remove(ids)
   }
   useCaptureKeys({
     stream,
@@ -85,7 +93,7 @@ export function CapturesScreen({ endpoint }: { endpoint: Endpoint }) {
     open,
     pause,
     pick: selection.toggle,
-    remove: removeOpen,
+    remove,
     undo: () => void deletions.undo(),
   })
 
@@ -141,7 +149,7 @@ export function CapturesScreen({ endpoint }: { endpoint: Endpoint }) {
             filters={filters}
             stream={stream}
             selection={selection}
-            onRemove={removeOpen}
+            onRemove={remove}
           />
         )}
         {isEmpty ? (
@@ -232,9 +240,24 @@ function NothingMatches({ onClear }: { onClear: () => void }) {
   )
 }
 
-/** Deletes captures of an endpoint; the last deletion can be undone. */
+/** Starts to delete more captures than one call takes, which cannot be undone at once. @returns whether it has started */
+const removeMany = (endpointId: string, stream: CaptureStream, chosen: Chosen): boolean =>
+  startBulk(endpointId, 'moved to the recycle bin', chosen, async (ids) => {
+    const { deletedCount } = await creel.requests.bulkDelete.mutate({ endpointId, requestIds: [...ids] })
+    stream.remove(new Set(ids))
+    return { done: deletedCount, skipped: ids.length - deletedCount }
+  })
+
+interface Deletion {
+  readonly ids: readonly number[]
+  readonly rows: readonly RequestSummary[]
+  readonly closeNote: () => void
+}
+
+/** Deletes captures of an endpoint; each deletion can be undone once. */
 class Deletions {
-  #last: { ids: readonly number[]; rows: readonly RequestSummary[]; closeNote: () => void } | undefined
+  /** Those that can be undone, the latest last. */
+  #made: readonly Deletion[] = []
 
   constructor(
     readonly endpointId: string,
@@ -251,26 +274,26 @@ class Deletions {
       await creel.requests.bulkDelete.mutate({ endpointId: this.endpointId, requestIds: [...ids] })
       const closeNote = toast(`${plural(ids.length, 'request')} moved to the recycle bin`, {
         label: 'Undo',
-        run: () => void this.undo(),
+        run: () => void this.undo(made),
       })
-      this.#last = { ids, rows, closeNote }
+      const made = { ids, rows, closeNote }
+      this.#made = [...this.#made, made]
     } catch (error) {
       this.stream.putBack(rows)
       toast(problemOf(error).detail)
     }
   }
 
-  /** Undoes the last deletion, and reports captures that could not be restored. Never rejects. */
-  async undo(): Promise<void> {
-    const last = this.#last
-    if (last === undefined) return
-    this.#last = undefined
-    last.closeNote()
+  /** Undoes a deletion, the latest by default, and reports captures that could not be restored. Never rejects. */
+  async undo(made = this.#made.at(-1)): Promise<void> {
+    if (made === undefined || !this.#made.includes(made)) return
+    this.#made = this.#made.filter((one) => one !== made)
+    made.closeNote()
     try {
       const { restoredCount, skippedAtCap } = await creel.recycleBin.restore.mutate({
-        requestIds: [...last.ids],
+        requestIds: [...made.ids],
       })
-      if (skippedAtCap === 0) this.stream.putBack(last.rows)
+      if (skippedAtCap === 0) this.stream.putBack(made.rows)
       else await this.stream.open()
       const left = skippedAtCap === 0 ? '' : `, ${skippedAtCap} not restored: the endpoint is full`
       toast(`${plural(restoredCount, 'request')} restored${left}`)

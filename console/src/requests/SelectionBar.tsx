@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { ChevronDown } from 'lucide-react'
-import { useState, useSyncExternalStore } from 'react'
+import { useSyncExternalStore } from 'react'
 import { useLocation } from 'wouter'
 import { useAddress } from '../address.ts'
 import type { CaptureStream } from '../live/captureStream.ts'
-import { type Chosen, runBulk } from '../parts/BulkBar.tsx'
+import { type Chosen, startBulk } from '../parts/BulkBar.tsx'
 import { Button } from '../parts/Button.tsx'
 import { Menu, MenuItem } from '../parts/Menu.tsx'
 import { Writes } from '../parts/Writes.tsx'
@@ -19,7 +19,7 @@ interface Props {
   readonly filters: Filters
   readonly stream: CaptureStream
   readonly selection: Selection
-  /** Deletes the selected requests; can be undone. */
+  /** Deletes the selected requests. */
   readonly onRemove: () => void
 }
 
@@ -29,17 +29,16 @@ export function SelectionBar({ endpointId, filters, stream, selection, onRemove 
   const isEstimate = useSyncExternalStore(stream.subscribe, () => stream.get().isEstimate)
   const allWords = isEstimate ? 'All matches' : `All ${count(totalCount)} matches`
   const actions = useQuery(actionsQuery(endpointId))
-  const [isAll, setAll] = useState(false)
   const [, navigate] = useLocation()
   const [params] = useAddress()
+  const { isAll } = selection
   const chosen: Chosen = isAll ? { filters, about: totalCount } : { ids: [...selection.picked] }
   const rehearse = () => {
     const chosenBy = isAll ? { q: params.get('q') ?? '' } : { requests: [...selection.picked].join(',') }
     navigate(`/e/${endpointId}/rehearse?${new URLSearchParams(chosenBy)}`)
   }
   const replay = (actionId?: string) => {
-    selection.clear()
-    void runBulk(endpointId, 'queued for replay', chosen, async (ids) => {
+    const isStarted = startBulk(endpointId, 'queued for replay', chosen, async (ids) => {
       const { queuedCount, skippedCount } = await creel.requests.bulkReplay.mutate({
         endpointId,
         requestIds: [...ids],
@@ -47,21 +46,13 @@ export function SelectionBar({ endpointId, filters, stream, selection, onRemove 
       })
       return { done: queuedCount, skipped: skippedCount }
     })
-  }
-  const remove = () => {
-    if (!isAll && selection.picked.size <= 500) return onRemove()
-    selection.clear()
-    void runBulk(endpointId, 'moved to the recycle bin', chosen, async (ids) => {
-      const { deletedCount } = await creel.requests.bulkDelete.mutate({ endpointId, requestIds: [...ids] })
-      stream.remove(new Set(ids))
-      return { done: deletedCount, skipped: ids.length - deletedCount }
-    })
+    if (isStarted) selection.clear()
   }
   return (
     <div className="selection" role="toolbar" aria-label="Selected captures">
       <b>{isAll ? allWords : `${count(selection.picked.size)} selected`}</b>
       {!isAll && totalCount > selection.picked.size && (
-        <Button look="small quiet" onClick={() => setAll(true)}>
+        <Button look="small quiet" onClick={selection.pickAll}>
           {allWords}
         </Button>
       )}
@@ -82,7 +73,7 @@ export function SelectionBar({ endpointId, filters, stream, selection, onRemove 
           ))}
           <MenuItem onClick={rehearse}>Rehearse…</MenuItem>
         </Menu>
-        <Button onClick={remove}>Delete</Button>
+        <Button onClick={onRemove}>Delete</Button>
       </Writes>
       <Button look="quiet" onClick={selection.clear}>
         Clear

@@ -7,13 +7,20 @@ export type Selection = ReturnType<typeof useSelection>
 /** The selection of a list. It is apart from its bar, which is loaded once something is selected. */
 export function useSelection(stream: CaptureStream) {
   const [picked, setPicked] = useState<ReadonlySet<number>>(new Set())
+  const [isAll, setAll] = useState(false)
   const last = useRef<number | undefined>(undefined)
-  const clear = useCallback(() => setPicked(new Set()), [])
+  const clear = useCallback(() => {
+    setAll(false)
+    setPicked(new Set())
+  }, [])
   // biome-ignore lint/correctness/useExhaustiveDependencies: another list is what clears it
   useEffect(clear, [stream, clear])
+  /** Selects all captures that match, also those that are not loaded, until single ones are selected again. */
+  const pickAll = useCallback(() => setAll(true), [])
   /** Selects or deselects one. */
   const toggle = useCallback((id: number) => {
     last.current = id
+    setAll(false)
     setPicked((before) => {
       const after = new Set(before)
       if (!after.delete(id)) after.add(id)
@@ -28,9 +35,13 @@ export function useSelection(stream: CaptureStream) {
       const [low, high] = from < id ? [from, id] : [id, from]
       const between = stream.get().rows.filter((row) => row.id >= low && row.id <= high)
       last.current = id
+      setAll(false)
       setPicked((before) => new Set([...before, ...between.map((row) => row.id)]))
     },
     [stream, toggle],
   )
-  return useMemo(() => ({ picked, pick, toggle, clear }), [picked, pick, toggle, clear])
+  return useMemo(
+    () => ({ picked, isAll, pick, pickAll, toggle, clear }),
+    [picked, isAll, pick, pickAll, toggle, clear],
+  )
 }

@@ -1,0 +1,84 @@
+import { beforeAll, expect, test } from 'bun:test'
+import { type ConsolePage, holdCalls, openConsole, startConsoleService } from '../support/console.ts'
+import { eventually } from '../support/eventually.ts'
+import type { TestService } from '../support/service.ts'
+
+/** What is deleted from the list, one by one and in bulk, and how it comes back. */
+
+let service: TestService
+let opened: ConsolePage
+
+beforeAll(async () => {
+  service = await startConsoleService({ parts: ['gateway'], limits: { captureRatePerMinute: 100_000 } })
+  opened = await openConsole(service.alice)
+})
+
+const rows = '.list [role="row"]'
+
+test('each note takes back its own deletion, and the key the latest that is left', async () => {
+  const endpoint = await service.alice.endpoint({ name: 'two notes' })
+  const [first, second, third] = await endpoint.captureMany(3)
+  const { page, faults } = opened
+  const stored = async () => (await endpoint.requests()).map(({ id }) => id)
+  const removed = async (id: number | undefined, left: number) => {
+    await page.keyboard.press('j')
+    await page.waitForURL(`**r=${id}*`)
+    await page.keyboard.press('Delete')
+    await page.getByText(`${left} stored`).waitFor()
+  }
+  await opened.goTo(`/e/${endpoint.id}`)
+  await page.locator(rows).nth(2).waitFor()
+  await removed(third?.id, 2)
+  await removed(second?.id, 1)
+  await page.getByRole('button', { name: 'Undo' }).nth(1).waitFor()
+  await page.getByRole('button', { name: 'Undo' }).first().click()
+  await page.getByText('2 stored').waitFor()
+  await eventually('the older deletion', async () => (await stored()).length === 2)
+  expect(await stored()).toEqual([third?.id ?? 0, first?.id ?? 0])
+  await page.keyboard.press('z')
+  await page.locator(rows).nth(2).waitFor()
+  await eventually('the younger deletion', async () => (await stored()).length === 3)
+  expect(faults).toEqual([])
+})
+
+test('the key deletes all matches as the button does', async () => {
+  const endpoint = await service.alice.endpoint({ name: 'many \u202edeleted' })
+  const all = 510
+  await endpoint.captureMany(all, { body: '{"type":"some\u202ething"}' })
+  const { page, faults } = opened
+  await opened.goTo(`/e/${endpoint.id}`)
+  await page.locator(rows).first().click()
+  await page.keyboard.press('x')
+  await page.getByRole('button', { name: `All ${all} matches` }).click()
+  await page.keyboard.press('Delete')
+  await page.getByText(`${all} moved to the recycle bin`).waitFor()
+  await page.getByText('Waiting for the first webhook').waitFor()
+  expect(faults).toEqual([])
+})
+
+test('while one operation runs, another is refused aloud and keeps its selection', async () => {
+  const endpoint = await service.alice.endpoint({ name: 'busy' })
+  await endpoint.captureMany(2)
+  const { page, faults } = opened
+  await opened.goTo(`/e/${endpoint.id}`)
+  await page.locator(rows).first().click()
+  const held = await holdCalls(page, /requests\.bulkReplay/)
+  const replay = async () => {
+    await page.keyboard.press('x')
+    await page.getByText('1 selected').waitFor()
+    await page.getByRole('toolbar').getByRole('button', { name: 'Replay' }).click()
+    await page.getByRole('menuitem', { name: 'Through all matching actions' }).click()
+  }
+  await replay()
+  await page.getByRole('progressbar').waitFor()
+  await replay()
+  await page.getByText('another operation is still running').waitFor()
+  await page.getByText('1 selected').waitFor()
+  await page.getByRole('button', { name: 'All 2 matches' }).click()
+  await page.keyboard.press('Delete')
+  await page.getByText('another operation is still running').nth(1).waitFor()
+  expect(await page.locator(rows).count()).toBe(2)
+  held.release()
+  await page.getByRole('button', { name: 'Dismiss' }).waitFor()
+  expect(faults).toEqual([])
+})
