@@ -41,7 +41,7 @@ test('each note takes back its own deletion, and the key the latest that is left
   expect(faults).toEqual([])
 })
 
-test('the key deletes all matches as the button does', async () => {
+test('the key deletes all matches as the button does, and the bin gives back more than one call takes', async () => {
   const endpoint = await service.alice.endpoint({ name: 'many \u202edeleted' })
   const all = 510
   await endpoint.captureMany(all, { body: '{"type":"some\u202ething"}' })
@@ -53,6 +53,25 @@ test('the key deletes all matches as the button does', async () => {
   await page.keyboard.press('Delete')
   await page.getByText(`${all} moved to the recycle bin`).waitFor()
   await page.getByText('Waiting for the first webhook').waitFor()
+
+  await opened.goTo('/bin')
+  await page.getByRole('cell', { name: 'many ⟨U+202E⟩deleted' }).first().waitFor()
+  await page.getByRole('rowheader', { name: 'some⟨U+202E⟩thing' }).first().waitFor()
+  for (let shown = 100; shown < all; shown += 100) {
+    await page
+      .locator('tbody tr')
+      .nth(shown - 1)
+      .waitFor()
+    await page.getByRole('button', { name: 'More', exact: true }).click()
+  }
+  await page
+    .locator('tbody tr')
+    .nth(all - 1)
+    .waitFor()
+  await page.getByRole('button', { name: 'Select all shown' }).click()
+  await page.getByRole('button', { name: `Restore ${all} requests` }).click()
+  await page.getByText(`${all} requests restored`).waitFor()
+  await page.getByText('The recycle bin is empty').waitFor()
   expect(faults).toEqual([])
 })
 

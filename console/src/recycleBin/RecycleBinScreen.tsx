@@ -9,8 +9,10 @@ import { useCall } from '../parts/useForm.ts'
 import { Writes } from '../parts/Writes.tsx'
 import { creel } from '../trpc.ts'
 import { ago, bytes, fullTime, plural } from '../words/format.ts'
+import { visible } from '../words/visible.ts'
 
 const PAGE = 100
+/** The most requests of one call. */
 const RESTORE_MAX = 500
 
 /** Deleted requests and endpoints that can still be restored. */
@@ -18,9 +20,19 @@ export function RecycleBinScreen() {
   const [picked, setPicked] = useState<ReadonlySet<number>>(new Set())
   const { items, pages, totalCount } = usePages(['bin'], PAGE, (page) => creel.recycleBin.list.query(page))
   const restore = useCall(
-    (ids: readonly number[]) => creel.recycleBin.restore.mutate({ requestIds: ids.slice(0, RESTORE_MAX) }),
+    async (ids: readonly number[]) => {
+      let [restoredCount, skippedAtCap] = [0, 0]
+      for (let at = 0; at < ids.length; at += RESTORE_MAX) {
+        const requestIds = ids.slice(at, at + RESTORE_MAX)
+        const restored = await creel.recycleBin.restore.mutate({ requestIds })
+        restoredCount += restored.restoredCount
+        skippedAtCap += restored.skippedAtCap
+        // If a later call is refused, the rest stays selected.
+        setPicked((before) => before.difference(new Set(requestIds)))
+      }
+      return { restoredCount, skippedAtCap }
+    },
     [['bin'], ['endpoints']],
-    () => setPicked(new Set()),
   )
   const pick = (id: number, isPicked: boolean) =>
     setPicked((before) => {
@@ -84,11 +96,11 @@ export function RecycleBinScreen() {
                   />
                 </td>
                 <th scope="row">
-                  <span className="two-lines" title={label ?? path}>
-                    #{id} <Method method={method} /> {label ?? (path || '/')}
+                  <span className="two-lines" title={visible(label ?? path)}>
+                    #{id} <Method method={method} /> {visible(label ?? (path || '/'))}
                   </span>
                 </th>
-                <td>{endpointName}</td>
+                <td>{visible(endpointName)}</td>
                 <td>{bytes(sizeBytes)}</td>
                 <td title={fullTime(deletedAt)}>{ago(deletedAt)}</td>
                 <td title={fullTime(purgesAt)}>{ago(purgesAt)}</td>
