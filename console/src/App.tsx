@@ -135,7 +135,7 @@ function Gone({ error }: { error: unknown }) {
 }
 
 function isPlace(name: string): name is keyof typeof PLACES {
-  return name in PLACES
+  return Object.hasOwn(PLACES, name)
 }
 
 const NewEndpoint = lazyPart(async () => (await import('./endpoints/NewEndpoint.tsx')).NewEndpoint)

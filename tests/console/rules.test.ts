@@ -88,5 +88,11 @@ test('a rule is written by a form, previewed after the saved ones, and its refus
   await page.keyboard.press('Control+a')
   await page.keyboard.insertText('{"version":1,"name":"Odd","steps":[{"op":"unknown"}]}')
   expect(await page.getByRole('radio', { name: 'Form' }).isDisabled()).toBe(true)
+  // A name that every object inherits is no kind of step, and no place of an endpoint.
+  await page.keyboard.press('Control+a')
+  await page.keyboard.insertText('{"version":1,"name":"Odd","steps":[{"op":"constructor"}]}')
+  expect(await page.getByRole('radio', { name: 'Form' }).isDisabled()).toBe(true)
+  await goTo(`/e/${endpoint.id}/constructor`)
+  await page.getByRole('region', { name: 'Captures' }).waitFor()
   expect(faults).toEqual([])
 })

@@ -68,7 +68,7 @@ export const membersOf = ({ steps }: RuleDocument): string[] => [
 ]
 
 function isStep(step: unknown): step is Members {
-  return isRecord(step) && typeof step.op === 'string' && step.op in STEPS
+  return isRecord(step) && typeof step.op === 'string' && Object.hasOwn(STEPS, step.op)
 }
 
 interface Props {
