@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { z } from 'zod'
-import { openConsole, startConsoleService } from '../support/console.ts'
+import { holdCalls, openConsole, startConsoleService } from '../support/console.ts'
 
 /** A rule by a form: steps as rows, the saved rules before it in the preview, and the way out. */
 
@@ -94,5 +94,33 @@ test('a rule is written by a form, previewed after the saved ones, and its refus
   expect(await page.getByRole('radio', { name: 'Form' }).isDisabled()).toBe(true)
   await goTo(`/e/${endpoint.id}/constructor`)
   await page.getByRole('region', { name: 'Captures' }).waitFor()
+  expect(faults).toEqual([])
+})
+
+test('what is typed while a rule is saved stays, on top of what was saved', async () => {
+  const { alice } = await startConsoleService({ parts: ['gateway'] })
+  const endpoint = await alice.endpoint({ name: 'typed on' })
+  await alice.post(endpoint.at('/actions'), { kind: 'forward', name: 'Billing', url: 'http://127.0.0.1:9/' })
+  const { page, goTo, faults } = await openConsole(alice, { width: 1440, height: 1200 })
+  const name = page.getByLabel('Name', { exact: true })
+  const saveAndType = async (version: number, saved: string, typed: string) => {
+    await name.fill(saved)
+    const held = await holdCalls(page, /transformations\.(create|update)/)
+    await page.getByRole('button', { name: `Save as v${version}` }).click()
+    await held.called
+    await name.fill(typed)
+    held.release()
+    await page.getByText(`${saved} saved as v${version}`).waitFor()
+    await page.getByRole('button', { name: `Save as v${version + 1}` }).waitFor()
+    expect(await name.inputValue()).toBe(typed)
+  }
+  await goTo(`/e/${endpoint.id}/rules/new`)
+  await saveAndType(1, 'First', 'Second')
+  await saveAndType(2, 'Second', 'Third')
+  await page.reload()
+  await page.getByRole('button', { name: 'Save as v3' }).waitFor()
+  expect(await name.inputValue()).toBe('Third')
+  await page.getByRole('button', { name: 'Save as v3' }).click()
+  await page.getByText('Third saved as v3').waitFor()
   expect(faults).toEqual([])
 })

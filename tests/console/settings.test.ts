@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { openConsole, startConsoleService } from '../support/console.ts'
+import { holdCalls, openConsole, startConsoleService } from '../support/console.ts'
 
 /** Members of an endpoint that are set by a form of its settings. */
 
@@ -94,6 +94,42 @@ test('one Save takes the changes of all cards: changes elsewhere are kept, or sh
   await page.getByLabel('Endpoint name').fill('dropped')
   await page.getByRole('button', { name: 'Discard changes' }).click()
   expect(await page.getByLabel('Endpoint name').inputValue()).toBe('whole thing')
+  expect(faults).toEqual([])
+})
+
+test('what is typed during a save stays, and only that is still to be saved', async () => {
+  const service = await startConsoleService({ parts: ['gateway'] })
+  const endpoint = await service.alice.endpoint({ name: 'quick', provider: 'stripe' })
+  const { page, goTo, faults } = await openConsole(service.alice)
+  await goTo(`/e/${endpoint.id}/settings`)
+  const [name, status, secret] = ['Endpoint name', 'Status', /^Signing secret/].map((label) =>
+    page.getByLabel(label).first(),
+  )
+  await name?.fill('quick one')
+  await status?.fill('201')
+  await secret?.fill('whsec_one')
+  const held = await holdCalls(page, /endpoints\.update/)
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await held.called
+  await name?.fill('quick two')
+  await secret?.fill('whsec_two')
+  held.release()
+  await page.getByText('Saved', { exact: true }).waitFor()
+  expect(await name?.inputValue()).toBe('quick two')
+  expect(await secret?.inputValue()).toBe('whsec_two')
+  // It outlives a reload, but for the secret.
+  await page.reload()
+  await page.getByRole('button', { name: 'Discard changes' }).waitFor()
+  expect(await name?.inputValue()).toBe('quick two')
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await page.getByText('Saved', { exact: true }).waitFor()
+  expect((await service.alice.get(endpoint.at(''))).body).toMatchObject({
+    name: 'quick two',
+    responseStatusCode: 201,
+  })
+  await page.reload()
+  await page.getByRole('button', { name: 'Discard changes' }).waitFor()
+  expect(await page.getByRole('button', { name: 'Discard changes' }).isDisabled()).toBe(true)
   expect(faults).toEqual([])
 })
 

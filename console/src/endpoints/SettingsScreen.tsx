@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useAddress } from '../address.ts'
 import { Button } from '../parts/Button.tsx'
 import { Dialog } from '../parts/Dialog.tsx'
@@ -28,6 +28,7 @@ import {
   NO_SECRETS,
   type SettingsDraft,
   type SettingsForm,
+  secretsLeft,
 } from './settingsDraft.ts'
 import { useEndpointCall } from './useEndpointCall.ts'
 
@@ -36,23 +37,26 @@ export function SettingsScreen({ endpoint }: { endpoint: Endpoint; item: string 
   const queries = useQueryClient()
   const [params] = useAddress()
   const [secrets, setSecrets] = useState(NO_SECRETS)
+  const sentSecrets = useRef(NO_SECRETS)
   const endpointId = endpoint.id
   const form = useForm({
     keptAs: `settings ${endpointId}`,
     begin: () => draftOf(endpoint),
     preset: params.has('provider') ? { provider: params.get('provider') ?? '' } : {},
     stored: async () => draftOf(await creel.endpoints.get.query({ endpointId })),
-    save: (draft, before) =>
-      creel.endpoints.update.mutate({ endpointId, ...changesOf(draft, before, secrets) }),
+    save: (draft, before) => {
+      sentSecrets.current = secrets
+      return creel.endpoints.update.mutate({ endpointId, ...changesOf(draft, before, secrets) })
+    },
     stale: [['endpoints']],
     onSaved: (saved) => {
       queries.setQueryData(['endpoint', endpointId], saved)
-      show(saved)
+      setSecrets((now) => secretsLeft(now, sentSecrets.current))
       toast('Saved')
     },
   })
-  const show = (stored: Endpoint) => {
-    form.reset(draftOf(stored))
+  const discard = () => {
+    form.reset(draftOf(endpoint))
     form.forget()
     setSecrets(NO_SECRETS)
   }
@@ -85,7 +89,7 @@ export function SettingsScreen({ endpoint }: { endpoint: Endpoint; item: string 
               isOff={!isChanged || !isReadable(form.draft)}
               cancel="Discard changes"
               isSettled={!isChanged}
-              onCancel={() => show(endpoint)}
+              onCancel={discard}
             />
           </div>
         </form>

@@ -25,6 +25,13 @@ export type SettingsForm = Form<SettingsDraft, Endpoint>
 /** Secrets that are typed; empty keeps the stored one. They are never kept in the browser. */
 export const NO_SECRETS = { signingSecret: '', handshakeToken: '' }
 
+/** What is typed of secrets after some were saved: those that were typed since. */
+export function secretsLeft(typed: typeof NO_SECRETS, saved: typeof NO_SECRETS): typeof NO_SECRETS {
+  const signingSecret = typed.signingSecret === saved.signingSecret ? '' : typed.signingSecret
+  const handshakeToken = typed.handshakeToken === saved.handshakeToken ? '' : typed.handshakeToken
+  return signingSecret === '' && handshakeToken === '' ? NO_SECRETS : { signingSecret, handshakeToken }
+}
+
 /** Settings of an endpoint, to be changed. */
 export function draftOf(endpoint: Endpoint) {
   const { dedupe, originalHours, responses, verification } = endpoint

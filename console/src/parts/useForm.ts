@@ -1,5 +1,5 @@
 import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useRef, useState } from 'react'
 import { type ProblemWords, problemAt, problemBeside, problemOf } from '../words/problem.ts'
 import { usePersisted } from './usePersisted.ts'
 
@@ -39,8 +39,13 @@ interface Options<Draft, Saved> {
   readonly remove?: (() => Promise<unknown>) | undefined
   /** Beginnings of the keys of the queries that saving or deleting may change. */
   readonly stale?: readonly QueryKey[]
-  /** Called after the API accepted the draft. Only `forget` and `close` delete the kept draft. */
-  readonly onSaved?: (saved: Saved) => unknown
+  /**
+   * Called after the API accepted the draft. The kept draft is deleted by `forget` and `close`, and where there is a
+   * stored version, unless it was changed while it was saved.
+   *
+   * @param typed returns the draft if it was changed since it was sent
+   */
+  readonly onSaved?: (saved: Saved, typed: () => Draft | undefined) => unknown
   /** Removes the form from the page. */
   readonly onClose?: () => void
 }
@@ -141,6 +146,8 @@ export function useForm<Draft extends object, Saved>({
     return { draft: { ...first, ...preset }, began: first }
   })
   const [theirs, setTheirs] = useState<Draft>()
+  const latest = useRef(draft)
+  latest.current = draft
   const saving = useCall(
     async (members: Partial<Draft> | undefined) => {
       const now = (await stored?.()) ?? began
@@ -150,13 +157,17 @@ export function useForm<Draft extends object, Saved>({
         return undefined
       }
       const answer = await save(mine, now)
-      return { answer, now: (await stored?.()) ?? draft }
+      return { answer, sent: draft, now: (await stored?.()) ?? draft }
     },
     stale,
     async (outcome) => {
       if (outcome === undefined) return
-      setKept((kept) => ({ ...kept, began: outcome.now }))
-      await onSaved?.(outcome.answer)
+      const { answer, now, sent } = outcome
+      // What was typed during the save stays, on top of what is stored now.
+      setKept((kept) => ({ draft: overwritten(kept.draft, sent, now), began: now }))
+      const typed = () => (isSame(latest.current, sent) ? undefined : latest.current)
+      if (stored !== undefined && typed() === undefined) forget()
+      await onSaved?.(answer, typed)
     },
   )
   const close = () => {

@@ -40,6 +40,9 @@ export function usePersisted<Value>(
   return [value, set, forget]
 }
 
+/** Keeps an input under a name, for what is rendered next. */
+export const keepInput = (name: string, value: unknown): void => keep(`${DRAFT}${name}`, value)
+
 /** Browsers keep only some megabytes. A value that does not fit is not kept, but stays on the page. */
 function keep(key: string, value: unknown): void {
   try {

@@ -9,7 +9,7 @@ import { Segments } from '../parts/Segments.tsx'
 import { withModifier } from '../parts/shortcuts.ts'
 import { toast } from '../parts/Toasts.tsx'
 import { useCall, useForm } from '../parts/useForm.ts'
-import { usePersisted } from '../parts/usePersisted.ts'
+import { keepInput, usePersisted } from '../parts/usePersisted.ts'
 import { Writes } from '../parts/Writes.tsx'
 import { shapeQuery } from '../queries.ts'
 import { creel, type Endpoint } from '../trpc.ts'
@@ -46,6 +46,7 @@ export function RuleEditor({ endpoint, actionId, rule, before, onSaved, onRemove
     const now = rules.find(({ id }) => id === ruleId)
     return now === undefined ? undefined : { text: textOf(now) }
   }
+  const keptAs = (name: string) => `rule ${actionId} ${name}`
   /** Replaces the draft by the stored version. */
   const showStored = async (ruleId: string) => {
     const now = await storedText(ruleId)
@@ -54,7 +55,7 @@ export function RuleEditor({ endpoint, actionId, rule, before, onSaved, onRemove
     await refresh()
   }
   const form = useForm({
-    keptAs: `rule ${actionId} ${rule === undefined ? `new ${params.get('path') ?? ''}` : rule.id}`,
+    keptAs: keptAs(rule === undefined ? `new ${params.get('path') ?? ''}` : rule.id),
     begin: () => ({ text: saved ?? startOf(params.get('path')) }),
     stored: rule === undefined ? undefined : () => storedText(rule.id),
     save: ({ text: typed }) => {
@@ -63,8 +64,15 @@ export function RuleEditor({ endpoint, actionId, rule, before, onSaved, onRemove
         ? creel.transformations.create.mutate({ ...ids, rule: written })
         : creel.transformations.update.mutate({ ...ids, ruleId: rule.id, rule: written })
     },
-    onSaved: async ({ id, name, version }) => {
-      await showStored(id)
+    onSaved: async ({ id, name, version }, typed) => {
+      if (rule === undefined) {
+        // The form of the saved rule takes over, with what was typed during the save.
+        const began = await storedText(id)
+        const draft = typed()
+        if (draft !== undefined && began !== undefined) keepInput(keptAs(id), { draft, began })
+        form.forget()
+      }
+      await refresh()
       toast(`${name} saved as v${version}`)
       onSaved(id)
     },
