@@ -50,6 +50,26 @@ test('a channel has one lowest severity for all of its events, and its history h
   expect(faults).toEqual([])
 })
 
+test('a channel that cannot be tested after it was made is made, once', async () => {
+  await using receiver = await startReceiver({ status: 200 })
+  const { page, faults } = opened
+  const isTest = ({ pathname }: URL) => pathname.includes('alertChannels.test')
+  await page.route(isTest, (route) => route.abort())
+  await opened.goTo('/alerts')
+  await page.getByRole('button', { name: 'Add channel' }).click()
+  await page.getByLabel('Kind').selectOption('webhook')
+  await page.getByLabel('Name', { exact: true }).fill('Untested')
+  await page.getByLabel('URL').fill(receiver.url)
+  const create = page.getByRole('button', { name: 'Create and test' })
+  await create.click()
+  await page.getByText('Untested saved. It could not be tested:').waitFor()
+  await create.waitFor({ state: 'detached' })
+  await page.locator('.item', { hasText: 'Untested' }).waitFor()
+  expect(await page.locator('.item', { hasText: 'Untested' }).count()).toBe(1)
+  await page.unroute(isTest)
+  expect(faults).toEqual([])
+})
+
 test('an open incident leads to what it is about, and a filter that hides all attempts is not taken for none', async () => {
   await using receiver = await startReceiver({ status: 410 })
   const endpoint = await service.alice.endpoint({ name: 'incidents' })

@@ -8,6 +8,7 @@ import { useForm } from '../parts/useForm.ts'
 import { type Answers, creel } from '../trpc.ts'
 import { ago } from '../words/format.ts'
 import { headerLines, headersOf } from '../words/headers.ts'
+import { problemOf } from '../words/problem.ts'
 
 export type Channel = Answers['alertChannels']['list']['items'][number]
 type Subscriptions = Channel['events']
@@ -56,21 +57,15 @@ export function ChannelForm({ channel, onClose }: { channel: Channel | undefined
         ...(events === null ? {} : { events }),
       }
       if (channel !== undefined) {
-        return {
-          saved: await creel.alertChannels.update.mutate({ id: channel.id, ...members }),
-          tested: null,
-        }
+        return { saved: await creel.alertChannels.update.mutate({ id: channel.id, ...members }), tested: '' }
       }
       const saved = await creel.alertChannels.create.mutate({ kind: kind.kind, ...members })
-      const tested = saved.connected ? await creel.alertChannels.test.mutate({ id: saved.id }) : null
-      return { saved, tested }
+      return { saved, tested: saved.connected ? await testOf(saved) : '' }
     },
     remove: channel === undefined ? undefined : () => creel.alertChannels.remove.mutate({ id: channel.id }),
     stale: [CHANNELS],
     onSaved: ({ saved, tested }) => {
-      const refused = `. The test alert was refused: ${tested?.detail ?? ''}`
-      const about = tested === null ? '' : tested.delivered ? '. The test alert was delivered' : refused
-      toast(`${saved.name} saved${about}`)
+      toast(`${saved.name} saved${tested}`)
       form.close()
     },
     onClose,
@@ -130,6 +125,16 @@ export function ChannelForm({ channel, onClose }: { channel: Channel | undefined
       />
     </form>
   )
+}
+
+/** Sends a test alert. @returns the end of a sentence that says what came of it; the channel stands in any case */
+async function testOf({ id }: Pick<Channel, 'id'>): Promise<string> {
+  try {
+    const { delivered, detail } = await creel.alertChannels.test.mutate({ id })
+    return delivered ? '. The test alert was delivered' : `. The test alert was refused: ${detail ?? ''}`
+  } catch (error) {
+    return `. It could not be tested: ${problemOf(error).detail}`
+  }
 }
 
 const draftOf = (channel: Channel | undefined) => ({
