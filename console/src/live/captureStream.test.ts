@@ -229,6 +229,33 @@ describe('the list of captures', () => {
     expect(ids()).toEqual([5001, 5000, 4999])
   })
 
+  test.each([
+    ['the newest', { requests: [row(4999), row(5000)], totalCount: 4000 }, 3999],
+    ['nothing', {}, 1],
+  ])(
+    'paused in a flood of which it is sent %s, it keeps its rows, and shows the newest when it goes on',
+    async (_, sent, held) => {
+      const world = new World()
+      world.arrive(1)
+      const { stream, ids } = await opened(world)
+      stream.setPaused(true)
+      world.follower?.hear({ kind: 'behind', lastId: 5000, ...sent })
+      await Bun.sleep(0)
+      expect(ids()).toEqual([1])
+      expect(stream.get()).toMatchObject({ isPaused: true, held })
+      world.follower?.hear({ kind: 'arrived', requests: [row(5001)], lastId: 5001 })
+      expect(stream.get().held).toBe(held + 1)
+      expect(ids()).toEqual([1])
+      world.stored = [row(5001), row(5000), row(4999)]
+      stream.setPaused(false)
+      await Bun.sleep(0)
+      expect(ids()).toEqual([5001, 5000, 4999])
+      expect(stream.get().held).toBe(0)
+      world.arrive(5002)
+      expect(ids()).toEqual([5002, 5001, 5000, 4999])
+    },
+  )
+
   test('a hidden page lets its stream go, and catches up when it is shown', async () => {
     const world = new World()
     world.arrive(1)

@@ -89,6 +89,8 @@ const NONE: Captures = {
 /** The captures that match: the stored ones, then the live ones. Runs while it has subscribers. */
 export class CaptureStream extends Store<Captures> {
   #held: readonly RequestSummary[] = []
+  /** Number of captures that arrived while paused and were not sent; null: none were left out. */
+  #missed: number | null = null
   #waiting: readonly RequestSummary[] = []
   #newest = 0
   #failures = 0
@@ -141,6 +143,7 @@ export class CaptureStream extends Store<Captures> {
       this.#newest = Math.max(this.#newest, lastId)
       this.#waiting = []
       this.#held = []
+      this.#missed = null
       this.#change({
         rows: items,
         below,
@@ -186,9 +189,12 @@ export class CaptureStream extends Store<Captures> {
   /** Pauses, which holds new captures back, or resumes, which shows them. */
   setPaused(isPaused: boolean): void {
     const held = this.#held
+    const isWhole = this.#missed === null
     this.#held = []
+    this.#missed = null
     this.#change({ isPaused, held: 0 })
-    if (held.length > 0) this.#add(held)
+    if (!isWhole) void this.open({ keepsBars: true })
+    else if (held.length > 0) this.#add(held)
   }
 
   /** Loads the next page below; a no-op when all rows are loaded. Never rejects. */
@@ -300,7 +306,8 @@ export class CaptureStream extends Store<Captures> {
       this.#change({ others: this.get().others + event.count })
     } else if (event.kind === 'behind') {
       this.#newest = Math.max(this.#newest, event.lastId)
-      if (event.requests === undefined) void this.open({ keepsBars: true })
+      if (this.get().isPaused) this.#miss(event.totalCount)
+      else if (event.requests === undefined) void this.open({ keepsBars: true })
       else this.#replace(event.requests.toReversed(), event.totalCount)
     } else {
       const fresh = event.requests.filter(({ id }) => id > this.#newest).toReversed()
@@ -311,8 +318,17 @@ export class CaptureStream extends Store<Captures> {
         return
       }
       this.#held = [...fresh, ...this.#held].slice(0, ROWS_MAX)
-      this.#change({ held: this.#held.length })
+      this.#change({ held: this.#held.length + (this.#missed ?? 0) })
     }
+  }
+
+  /** A flood while paused: what is stored more than is shown is only counted. Without a total, it is at least one. */
+  #miss(totalCount: number | undefined): void {
+    const more = (totalCount ?? 0) - this.get().totalCount
+    const held = Math.max(this.get().held, more, 1)
+    this.#held = []
+    this.#missed = held
+    this.#change({ held })
   }
 
   /** Gives rows what has changed of them. */
