@@ -79,6 +79,25 @@ describe('the captures of an endpoint', () => {
     await page.getByText('4 stored').waitFor()
   })
 
+  test('what was typed last does not search on another screen', async () => {
+    const endpoint = await service.alice.endpoint({ name: 'left' })
+    const { page } = opened
+    await opened.goTo(`/e/${endpoint.id}/settings`)
+    await page.getByRole('button', { name: 'Discard changes' }).waitFor()
+    await page.getByRole('link', { name: 'Captures' }).click()
+    await page.getByRole('combobox', { name: 'Search captures' }).waitFor()
+    // In one task, so that the pause after typing cannot end before.
+    const address = await page.evaluate(`(async () => {
+      const input = document.querySelector('#search')
+      Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(input, 'late')
+      input.dispatchEvent(new Event('input', { bubbles: true }))
+      document.querySelector('a[href$="/settings"]').click()
+      await new Promise((resolve) => setTimeout(resolve, 300))
+      return location.pathname + location.search
+    })()`)
+    expect(address).toBe(`/console/e/${endpoint.id}/settings`)
+  })
+
   test('a flood of 2,000 keeps every id', async () => {
     const endpoint = await service.alice.endpoint({ name: 'flood' })
     const { page } = opened

@@ -1,7 +1,7 @@
 import { REQUEST_STATES, VERIFICATION_FILTERS } from '@creel/core/engine/words'
 import { useQuery } from '@tanstack/react-query'
 import { Search, Star, X } from 'lucide-react'
-import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
+import { type KeyboardEvent, useEffect, useId, useLayoutEffect, useRef, useState } from 'react'
 import { Button } from '../parts/Button.tsx'
 import { creel } from '../trpc.ts'
 import { TERM_NAMES, type Term, termFor, withoutTerm } from '../words/grammar.ts'
@@ -32,6 +32,8 @@ export function SearchBox({ endpointId, value, onChange }: Props) {
     staleTime: 30_000,
   })
   useEffect(() => setTyped(value), [value])
+  // What was typed last must not change the address of another screen, not even of one that is still loading.
+  useLayoutEffect(() => () => clearTimeout(timer.current), [])
   const offered: readonly Suggestion[] = isOpen ? offer(endpointId, typed, labels.data?.items ?? []) : []
 
   const type = (next: string, isNow = false) => {
