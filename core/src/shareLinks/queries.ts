@@ -17,7 +17,10 @@ export interface Viewer {
   readonly now: Date
 }
 
-/** Links that have not ended, also of requests in the recycle bin, which a restore shows again. */
+/**
+ * Links that have not ended, also of requests in the recycle bin, which a restore shows again. They are listed, can be
+ * revoked, and count.
+ */
 function live(db: Db, { workspaceId, onlyEndpointId, now }: Viewer) {
   const links = db
     .selectFrom('shareLinks as s')
@@ -28,12 +31,9 @@ function live(db: Db, { workspaceId, onlyEndpointId, now }: Viewer) {
     .where('s.workspaceId', '=', workspaceId)
     .where('s.expiresAt', '>', now)
     .where('e.deletedAt', 'is', null)
+    .where('r.hiddenAt', 'is', null)
   return onlyEndpointId === null ? links : links.where('s.endpointId', '=', onlyEndpointId)
 }
-
-/** Links that show their request now. */
-const shown = (db: Db, viewer: Viewer) =>
-  live(db, viewer).where('r.deletedAt', 'is', null).where('r.hiddenAt', 'is', null)
 
 const COLUMNS = [
   's.id',
@@ -52,7 +52,7 @@ export async function listShareLinks(
   requestId: number | undefined,
   page: Page & Between<TimePlace>,
 ) {
-  const links = shown(db, viewer).select(COLUMNS)
+  const links = live(db, viewer).select(COLUMNS)
   const wanted = requestId === undefined ? links : links.where('s.requestId', '=', requestId)
   return await pageByTime(wanted, ['s.createdAt', 's.id'], page)
 }
@@ -79,10 +79,10 @@ const SWEEP = statement(
     select from requests r where r.endpoint_id = s.endpoint_id and r.id = s.request_id))`,
 )
 
-/** Deletes the links of a workspace that have expired or whose request is gone, and counts the others. */
+/** Deletes the links of a workspace that have expired or whose request is gone, and counts the live ones. */
 export async function countAfterSweep(trx: Trx, workspaceId: string, now: Date): Promise<number> {
   await run(trx, SWEEP, [workspaceId, now])
-  return await countOf(trx.selectFrom('shareLinks').where('workspaceId', '=', workspaceId))
+  return await countOf(live(trx, { workspaceId, onlyEndpointId: null, now }))
 }
 
 /** Deletes the links of all workspaces that have expired. */

@@ -111,7 +111,7 @@ export const shareLinkRoutes = router({
   list: route({
     method: 'GET',
     path: '/api/v1/share-links',
-    summary: 'List the share links that still show their request, newest first',
+    summary: 'List the live share links, newest first, also those of requests in the recycle bin',
     input: z.object({
       requestId: optional(Int64).meta({ description: 'Only those of this request' }),
       ...pageInput,

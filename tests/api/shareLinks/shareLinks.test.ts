@@ -108,8 +108,12 @@ describe('the page of a link', () => {
     const link = await share(id)
     await service.alice.delete(endpoint.at(`/requests/${id}`))
     expect((await open(link.url)).status).toBe(404)
+    const listed = async () =>
+      (await service.alice.expect(service.alice.get(`/api/v1/share-links?requestId=${id}`), Listed)).items
+    expect(await listed()).toMatchObject([{ id: link.id }])
     expect((await service.charlie.delete(`/api/v1/share-links/${link.id}`)).status).toBe(404)
     expect((await service.alice.delete(`/api/v1/share-links/${link.id}`)).status).toBe(204)
+    expect(await listed()).toEqual([])
     const restored = await service.alice.post('/api/v1/recycle-bin/restore', { requestIds: [id] })
     expect(restored.status).toBe(200)
     expect((await service.alice.get(endpoint.at(`/requests/${id}`))).status).toBe(200)
@@ -184,6 +188,23 @@ describe('links', () => {
     await share((await endpoint.capture()).id)
     await service.clock.advance(61_000)
     expect(await make()).toBe(201)
+  })
+
+  test('count exactly as long as they are listed: not with a deleted endpoint', async () => {
+    const client = await service.newClient()
+    const listed = async () =>
+      z.object({ totalCount: z.int() }).parse((await client.get('/api/v1/share-links')).body).totalCount
+    const gone = await client.endpoint()
+    const { id } = await gone.capture()
+    const make = () => client.post(gone.at(`/requests/${id}/share-links`), {})
+    await Promise.all(Array.from({ length: 100 }, make))
+    expect(await listed()).toBe(100)
+    await client.delete(gone.at(''))
+    expect(await listed()).toBe(0)
+    const kept = await client.endpoint()
+    const { id: next } = await kept.capture()
+    expect((await client.post(kept.at(`/requests/${next}/share-links`), {})).status).toBe(201)
+    expect(await listed()).toBe(1)
   })
 
   test('are made, listed and revoked by the terminal', async () => {

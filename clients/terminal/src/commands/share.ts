@@ -35,7 +35,7 @@ export function addShareCommand(command: Command, tools: TerminalTools): void {
 
   const list = command
     .command('list')
-    .description('list the links that still show their request, newest first')
+    .description('list the live links, newest first, also those of requests in the recycle bin')
   addVerb(list, tools, {
     json: 'print one JSON object per line',
     examples: ['creel share list'],
