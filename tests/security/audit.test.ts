@@ -89,6 +89,16 @@ describe('every change', () => {
     for (const secret of [SECRET, client.key]) expect(text).not.toContain(secret)
   })
 
+  test('of a sign-in names the key, which is no secret', async () => {
+    const client = await service.newClient()
+    expect((await new TestBrowser(service).signIn({ key: client.key })).status).toBe(204)
+    expect((await client.post('/api/v1/sign-in-links', {})).status).toBe(201)
+    for (const action of ['sessions.start', 'sessions.link']) {
+      const { items } = await entriesOf(client, `?action=${action}`)
+      expect(items).toMatchObject([{ after: { apiKeyId: client.keyId } }])
+    }
+  })
+
   test('an import, which comes over REST alone, too', async () => {
     const client = await service.newClient()
     const endpoint = await client.endpoint()

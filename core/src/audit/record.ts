@@ -55,8 +55,8 @@ export function changeOf<Row extends Named>(
 const TEXT_CHARACTERS_MAX = 2000
 /** Only the names of the members are recorded of longer changes. */
 const JSON_CHARACTERS_MAX = 65_536
-/** Members that say whether there is a secret, or when it was set. */
-const HARMLESS = /(Set|SetAt|Prefix|Count)$/
+/** Members that say whether there is a secret, when it was set, or which key it was. */
+const HARMLESS = /^apiKeyId$|(Set|SetAt|Prefix|Count)$/
 
 /**
  * Writes an entry of the audit log, in the transaction of the change, so that both are committed or neither. Only
