@@ -99,6 +99,28 @@ describe('every change', () => {
     }
   })
 
+  test('of a browser that signs out, or in again', async () => {
+    const client = await service.newClient()
+    const other = await service.newClient()
+    const browser = new TestBrowser(service)
+    for (const { key } of [client, client, other]) expect((await browser.signIn({ key })).status).toBe(204)
+    for (let time = 0; time < 2; time += 1)
+      expect((await browser.call('DELETE', '/console/session')).status).toBe(204)
+    for (const [of, count] of [
+      [client, 2],
+      [other, 1],
+    ] as const) {
+      const [starts, ends] = [
+        (await entriesOf(of, '?action=sessions.start')).items,
+        (await entriesOf(of, '?action=sessions.end')).items,
+      ]
+      expect(ends.map(({ subject }) => subject)).toEqual(starts.map(({ subject }) => subject))
+      expect(ends).toHaveLength(count)
+      for (const { actor, subject } of ends)
+        expect(actor).toMatchObject({ kind: 'session', id: subject.id, name: 'test', address: '127.0.0.1' })
+    }
+  })
+
   test('an import, which comes over REST alone, too', async () => {
     const client = await service.newClient()
     const endpoint = await client.endpoint()

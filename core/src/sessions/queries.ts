@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { budgetClock, SECONDS_LEFT, takeFromWindow } from '../api/callBudget.ts'
-import { isSealed, isSealedOf } from '../api/seal.ts'
+import { isSealed } from '../api/seal.ts'
 import { isHere, isLive } from '../keys/index.ts'
 import { type Db, type RowsOf, run, type SessionsTable, statement, type Trx } from '../platform/db/index.ts'
 import { DAY_MS } from '../platform/time/index.ts'
@@ -180,14 +180,17 @@ export async function deleteSession(trx: Trx, workspaceId: string, id: string): 
   return numDeletedRows > 0n
 }
 
-/** Deletes a session. @returns whether its workspace is sealed; false without a session */
-export async function deleteSessionOfToken(trx: Trx, sha256: Buffer): Promise<boolean> {
-  const deleted = await trx
+/** Deletes a session, and returns whose it was; undefined if there is none. */
+export async function deleteSessionOfToken(trx: Trx, sha256: Buffer) {
+  return await trx
     .deleteFrom('sessions')
     .where('sha256', '=', sha256)
-    .returning(isSealedOf('sessions.workspace_id'))
+    .returning((of) => [
+      'id',
+      'workspaceId',
+      of.selectFrom('apiKeys').whereRef('apiKeys.id', '=', 'sessions.apiKeyId').select('name').as('keyName'),
+    ])
     .executeTakeFirst()
-  return deleted?.isSealed === true
 }
 
 /** The identity of a session or a link: the workspace's owner, or one of its keys. */

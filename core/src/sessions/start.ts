@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { DomainError } from '../api/errors.ts'
-import { requireUnsealed } from '../api/seal.ts'
 import type { Actor, Services } from '../api/services.ts'
 import { recordChange } from '../audit/index.ts'
 import { authenticate } from '../keys/index.ts'
@@ -45,7 +44,7 @@ export async function startSession(
     if (owner === undefined) {
       throw new DomainError('unauthorized', 'The sign-in link was used already, or is older than 15 minutes.')
     }
-    if (former !== null) await deleteSessionOfToken(trx, tokenFingerprint(former))
+    if (former !== null) await endSessionIn(trx, services, { token: former, address })
     const { token, sha256 } = newToken()
     const createdAt = services.clock.now()
     const id = randomUUID()
@@ -102,13 +101,32 @@ export async function makeSignInLink(services: Services, who: SignedIn): Promise
   return { url: `${services.urls.baseUrl}/console/sign-in#${token}`, expiresAt }
 }
 
+/** A session that its browser ends. */
+interface SignOut {
+  readonly token: string
+  /** Of the call; null when unknown. */
+  readonly address: string | null
+}
+
 /**
  * Ends the session with this token, if there is one.
  *
  * @throws DomainError `unavailable` while its workspace is about to be in another cell, which may have the session
  */
-export async function endSessionOfToken(services: Services, token: string): Promise<void> {
-  await services.db
-    .transaction()
-    .execute(async (trx) => requireUnsealed(await deleteSessionOfToken(trx, tokenFingerprint(token))))
+export async function endSessionOfToken(services: Services, signOut: SignOut): Promise<void> {
+  await services.db.transaction().execute((trx) => endSessionIn(trx, services, signOut))
+}
+
+/** {@link endSessionOfToken} as a part of a transaction. */
+async function endSessionIn(trx: Trx, { clock }: Services, { token, address }: SignOut): Promise<void> {
+  const ended = await deleteSessionOfToken(trx, tokenFingerprint(token))
+  if (ended === undefined) return
+  const { id, keyName, workspaceId } = ended
+  // Not in the name of who signs in: that may be a key of another workspace.
+  const actor: Actor = { kind: 'session', id, name: keyName ?? 'owner', address }
+  await recordChange(
+    trx,
+    { clock, actor },
+    { action: 'sessions.end', workspaceId, subject: { type: 'session', id }, before: {}, after: null },
+  )
 }

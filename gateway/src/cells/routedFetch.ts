@@ -14,7 +14,7 @@ import { noteOutage } from '../callLog.ts'
 import { presentedSession, signInOf } from '../console/index.ts'
 import type { FetchHandler } from '../fetchHandler.ts'
 import { exchangedTextOf, revokedTextOf } from '../oauth/index.ts'
-import { isOfCaller, presentedKey, traceIdOf } from '../requestIdentity.ts'
+import { addressOf, isOfCaller, presentedKey, traceIdOf } from '../requestIdentity.ts'
 import { problemResponse } from '../rest.ts'
 import { sharedTokenOf } from '../sharePage.ts'
 import { askTwice, CellOutOfReach, type Cells, createMemory, type OpenCell, RETRY_SECONDS } from './cells.ts'
@@ -116,7 +116,8 @@ export function routedFetch(home: FetchHandler, services: Services, cells: Cells
     if (text === null) return
     try {
       const former = await cellOf({ kind: 'session', text, asksAll: true })
-      if (former !== undefined && former !== present) await endSessionOfToken(former.services, text)
+      if (former !== undefined && former !== present)
+        await endSessionOfToken(former.services, { token: text, address: addressOf(request) })
     } catch (error) {
       // It stays until it expires. The browser is signed in, and has another cookie.
       noteOutage(services.log, error)

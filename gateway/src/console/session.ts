@@ -50,15 +50,15 @@ export async function answerSession(services: Services, request: Request): Promi
       throw new DomainError('unauthorized', 'Only the console itself may sign in and out.')
     }
     const former = presentedSession(services.urls, request)
+    const address = addressOf(request)
     if (request.method === 'DELETE') {
-      if (former !== null) await endSessionOfToken(services, former)
+      if (former !== null) await endSessionOfToken(services, { token: former, address })
       return done(cookie(services.urls, '', 0), { 'Clear-Site-Data': '"cache", "storage"' })
     }
     if (request.method !== 'POST') throw new DomainError('not_found', 'The route does not exist.')
     if (!isJson(request)) throw new DomainError('request_invalid', 'Send application/json.')
     const credential = await credentialIn(request.body)
     const userAgent = request.headers.get('user-agent')
-    const address = addressOf(request)
     const token = await startSession(services, credential, { userAgent, former, address })
     return done(cookie(services.urls, token, SESSION_DAYS * 86_400))
   } catch (error) {
