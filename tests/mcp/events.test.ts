@@ -394,6 +394,45 @@ test('a revoked key ends its stream', async () => {
   expect((await stream)._meta).toHaveProperty([SUBSCRIPTION_ID])
 })
 
+/** Opens a stream whose messages are written as the reader takes them. */
+async function streamOf(revision: string, { name, key }: { name: string; key: string }) {
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': revision,
+    'io.modelcontextprotocol/clientCapabilities': {},
+  }
+  const params = { name, ...(revision === '2026-07-28' ? { _meta } : {}) }
+  const answer = await service.running.handle(
+    new Request(`${service.baseUrl}/mcp`, {
+      method: 'POST',
+      headers: {
+        Authorization: `Bearer ${key}`,
+        'Content-Type': 'application/json',
+        Accept: 'application/json, text/event-stream',
+        'MCP-Protocol-Version': revision,
+        'Mcp-Method': 'events/stream',
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'events/stream', params }),
+    }),
+  )
+  return answer.body?.getReader()
+}
+
+test('a stream says to a slow reader that events were removed before it read them', async () => {
+  const endpoint = await service.alice.endpoint({ name: 'overtaken' })
+  await typesOf(await connected())
+  const reader = await streamOf('2026-07-28', { name: 'overtaken.any', key: service.alice.key })
+  const read = async () => Buffer.from((await reader?.read())?.value ?? '').toString()
+  expect(await read()).toContain('"truncated":false')
+  // Of these the stream reads one ahead. Of the others the last 20 stay.
+  let last = 0
+  for (let captures = 0; captures < 45; captures += 1) last = (await endpoint.capture()).id
+  let said = ''
+  while (!said.includes(`"req_${last}"`)) said += await read()
+  expect(said.split('notifications/events/active')).toHaveLength(2)
+  expect(said).toContain('"truncated":true')
+  await reader?.cancel()
+})
+
 test.each(['2026-07-28', '2025-11-25'])(
   'a stream of %s that is not read reads one event ahead at most',
   async (revision) => {
@@ -402,25 +441,7 @@ test.each(['2026-07-28', '2025-11-25'])(
     await typesOf(await connected())
     const made = await service.alice.post('/api/v1/keys', { name: 'slow', scope: 'read' })
     const { key, id } = z.looseObject({ key: z.string(), id: z.string() }).parse(made.body)
-    const _meta = {
-      'io.modelcontextprotocol/protocolVersion': revision,
-      'io.modelcontextprotocol/clientCapabilities': {},
-    }
-    const params = { name: `${name}.any`, ...(revision === '2026-07-28' ? { _meta } : {}) }
-    const answer = await service.running.handle(
-      new Request(`${service.baseUrl}/mcp`, {
-        method: 'POST',
-        headers: {
-          Authorization: `Bearer ${key}`,
-          'Content-Type': 'application/json',
-          Accept: 'application/json, text/event-stream',
-          'MCP-Protocol-Version': revision,
-          'Mcp-Method': 'events/stream',
-        },
-        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'events/stream', params }),
-      }),
-    )
-    const reader = answer.body?.getReader()
+    const reader = await streamOf(revision, { name: `${name}.any`, key })
     expect(Buffer.from((await reader?.read())?.value ?? '').toString()).toContain(
       'notifications/events/active',
     )

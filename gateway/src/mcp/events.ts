@@ -113,6 +113,8 @@ async function stream(
   while (!signal.aborted) {
     try {
       const page = await api.call('events.poll', { ...wanted, cursor: after, waitSeconds: HEARTBEAT_SECONDS })
+      // A slow reader may be overtaken by what removes captures. Only this message can say so.
+      if (page.truncated && !signal.aborted) await say('active', { cursor: after, truncated: true })
       await sayEvents(page)
       after = page.cursor
       if (!signal.aborted && page.events.length === 0) await say('heartbeat', { cursor: after })
