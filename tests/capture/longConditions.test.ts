@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { eventually } from '../support/eventually.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { servicePerTest } from '../support/service.ts'
@@ -53,5 +55,25 @@ describe('captures with conditions that take long', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
     const [newest] = await endpoint.requests()
     expect(newest).toMatchObject({ state: 'Pending' })
+  })
+
+  test('that wait are stored and answered though their senders have half-closed', async () => {
+    const { alice } = await start({ parts: ['gateway'] })
+    const endpoint = await alice.endpoint()
+    const condition = { any: Array.from({ length: 3 }, (_, n) => leaf('body.items[*]', 'gt', 1000 + n)) }
+    const action = { kind: 'forward', url: 'http://127.0.0.1:9/', condition }
+    expect((await alice.post(endpoint.at('/actions'), action)).status).toBe(201)
+    const body = listWith(1)
+    const { hostname, port, pathname } = new URL(endpoint.url)
+    const senders = Array.from({ length: 4 }, () => {
+      const socket = connect(Number(port), hostname)
+      socket.write(`POST ${pathname} HTTP/1.1\r\nHost: h\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
+      return { socket, answer: once(socket, 'data').then(([bytes]) => String(bytes).slice(9, 12)) }
+    })
+    // The others wait for the first.
+    await Promise.race(senders.map(({ answer }) => answer))
+    for (const { socket } of senders) socket.end()
+    expect(await Promise.all(senders.map(({ answer }) => answer))).toEqual(['200', '200', '200', '200'])
+    expect(await endpoint.requests()).toHaveLength(4)
   })
 })

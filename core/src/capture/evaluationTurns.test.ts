@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createEvaluationTurns, type Evaluation } from './evaluationTurns.ts'
+import { createEvaluationTurns, type Evaluation, type Sender } from './evaluationTurns.ts'
 
 const MIB = 1_048_576
 const isGivenUp = (result: unknown) =>
@@ -26,13 +26,21 @@ function evaluation(
   return { workspaceId, units: 1000, bytes, pieces: run() }
 }
 
-/** A sender that hangs up on command. */
+/** A sender whose connection changes on command. */
 function caller() {
+  let peer: Sender['peer'] = 'open'
   let listener = () => {}
-  return {
-    sender: { peer: 'open' as const, onHangUp: (given: () => void) => (listener = given) },
-    hangUp: () => listener(),
+  const sender: Sender = {
+    get peer() {
+      return peer
+    },
+    onHangUp: (given) => (listener = given),
   }
+  const become = (state: Sender['peer']) => {
+    peer = state
+    listener()
+  }
+  return { sender, halfClose: () => become('half-closed'), hangUp: () => become('gone') }
 }
 
 /** A clock that advances only with the work. */
@@ -150,6 +158,16 @@ describe('what waits is bounded', () => {
     expect(await first).toSatisfy(isGivenUp)
     expect(await last).toBe('of a')
     expect(ran).toBeLessThan(20)
+  })
+
+  test('a sender that half-closes keeps its place in the line, and what runs for it', async () => {
+    const turns = createEvaluationTurns()
+    const [running, waiting] = [caller(), caller()]
+    const first = turns.run(evaluation('a', { pieces: 3, work: () => busy(9) }), running.sender)
+    const second = turns.run(evaluation('a', { pieces: 1, work: () => {} }), waiting.sender)
+    waiting.halfClose()
+    running.halfClose()
+    expect(await Promise.all([first, second])).toEqual(['of a', 'of a'])
   })
 
   test('a sender that has gone before does not join the line', async () => {

@@ -180,8 +180,12 @@ export function createEvaluationTurns(clock: () => number = () => performance.no
     const { workspaceId, units, bytes } = evaluation
     const leaving = new AbortController()
     const tooLate = setTimeout(() => leaving.abort(), WAIT_MS_MAX)
-    sender?.onHangUp(() => leaving.abort())
-    if (sender?.peer === 'gone') leaving.abort()
+    // A sender that has half-closed still takes its answer.
+    const look = () => {
+      if (sender?.peer === 'gone') leaving.abort()
+    }
+    sender?.onHangUp(look)
+    look()
     waiting.add(leaving)
     account.waitingCount += 1
     account.waitingBytes += bytes
