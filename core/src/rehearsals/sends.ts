@@ -257,11 +257,12 @@ async function claim(
   const elapsedMs = now.getTime() - baseAt + leadMs + AHEAD_MS
   const items = await claimItems(trx, row.id, { now, elapsedMs, limit, leaseEndsAt })
   if (row.baseAt?.getTime() !== baseAt) await updateReplay(trx, row.id, { baseAt: new Date(baseAt) })
-  if (action !== null) await startGuests(trx, action.id, starts, items.length)
   const clockAt = progress.clockAt.getTime() + aheadMs(clock)
-  const sends = items.map((item, index) => {
-    const dueAt = clockAt + baseAt + item.dueMs - now.getTime()
-    const at = Math.max(dueAt, firstAt + index * spacingMs)
+  // Each start is due by its own time, and a spacing after the one before.
+  let nextStartAt = firstAt
+  const sends = items.map((item) => {
+    const at = Math.max(clockAt + baseAt + item.dueMs - now.getTime(), nextStartAt)
+    nextStartAt = at + spacingMs
     return {
       item,
       sending,
@@ -270,9 +271,10 @@ async function claim(
       start: { at, spacingMs, isStrict },
     }
   })
+  if (action !== null && spacingMs > 0 && items.length > 0) await startGuests(trx, action.id, nextStartAt)
   const nextDueMs = items[0]?.nextDueMs ?? null
   if (nextDueMs === null || progress.underWay + items.length >= options.concurrency)
     return { sends, clockAt, nextInMs: leaseEndsAt.getTime() - now.getTime() }
-  const nextAt = Math.max(clockAt + baseAt + nextDueMs - now.getTime(), firstAt + items.length * spacingMs)
+  const nextAt = Math.max(clockAt + baseAt + nextDueMs - now.getTime(), nextStartAt)
   return { sends, clockAt, nextInMs: earlier(Math.max(0, nextAt - clockAt - leadMs)) }
 }

@@ -156,6 +156,35 @@ test('a rehearsal that must wait for the deliveries of its action leaves its flo
   await own.stop()
 })
 
+test('starts of a rehearsal that are due later than the pace keep it, and so does what follows them', async () => {
+  await using receiver = await startReceiver()
+  const own = await startService({ parts: ['gateway'], limits: { apiRatePerMinute: 100_000 } })
+  const { alice: client, db, running } = own
+  const endpoint = await client.endpoint()
+  const captured = await endpoint.captureMany(4)
+  // The first is due at once, and the others before the end of what a look claims, 10 ms apart.
+  await sql`update requests set received_at = now()
+    + (case when id = ${captured[0]?.id} then 0 else 80 end) * interval '1 ms'`.execute(db)
+  const action = { kind: 'forward', url: receiver.url, delivery: { rate: { count: 100, perSeconds: 1 } } }
+  const { id: actionId } = await client.expect(client.post(endpoint.at('/actions'), action), Made)
+  const select = { requestIds: captured.map((one) => one.id) }
+  const started = client.post(endpoint.at('/replays'), { select, to: { actionId }, pace: { speed: 1 }, concurrency: 4 })
+  const { id } = await client.expect(started, Started.transform(({ replay }) => replay))
+  // It begins with the look.
+  await sql`update replays set base_at = null where id = ${id}`.execute(db)
+  const { sends } = await db.transaction().execute((trx) => {
+    const lane = { id, workspaceId: client.workspaceId }
+    return REHEARSAL_SENDS.look(running.services, trx, lane, { slots: 16, leadMs: 0 })
+  })
+  const flow = await db.selectFrom('actionFlows').select('nextStartAt').executeTakeFirstOrThrow()
+  const starts = [...sends.map(({ start }) => start?.at ?? 0), flow.nextStartAt?.getTime() ?? 0]
+  expect(sends).toHaveLength(4)
+  // The database has whole milliseconds.
+  for (const [index, at] of starts.slice(1).entries())
+    expect(at - (starts[index] ?? 0)).toBeGreaterThan(1000 / 100 - 1)
+  await own.stop()
+})
+
 test('a paused action takes no rehearsal', async () => {
   await using receiver = await startReceiver()
   const endpoint = await alice.endpoint()

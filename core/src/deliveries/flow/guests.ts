@@ -25,7 +25,7 @@ export interface GuestStarts {
 /**
  * Decides how many guests may send through the flow of an action now: within its rate and concurrency, while its
  * breaker is closed, and after all deliveries that are due. The caller has found that the action is on and not paused.
- * The flow is locked, which its deliveries need, only if guests may start. {@link startGuests} says how many do.
+ * The flow is locked, which its deliveries need, only if guests may start. {@link startGuests} says until when.
  *
  * @returns milliseconds until the next look if none may start
  */
@@ -55,15 +55,13 @@ export async function admitGuests(
   return (lock?.isLocked && lock.isBound ? await look() : undefined) ?? LOOK_MS.shortest
 }
 
-/** Reserves the starts of guests in the pace of the flow, which {@link admitGuests} has locked. */
-export async function startGuests(
-  trx: Trx,
-  actionId: string,
-  { firstAt, spacingMs }: GuestStarts,
-  count: number,
-): Promise<void> {
-  if (spacingMs > 0 && count > 0)
-    await run(trx, MOVE_FLOW, [actionId, new Date(firstAt + count * spacingMs), null])
+/**
+ * Reserves the starts of guests in the pace of the flow, which {@link admitGuests} has locked.
+ *
+ * @param nextStartAt the first start after those of the guests
+ */
+export async function startGuests(trx: Trx, actionId: string, nextStartAt: number): Promise<void> {
+  await run(trx, MOVE_FLOW, [actionId, new Date(nextStartAt), null])
 }
 
 /** Records attempts of guests. They change nothing of the action: no breaker, incident, health or `Retry-After`. */
