@@ -70,7 +70,10 @@ export function inputReader(
         locate: (at) => {
           const [first, ...rest] = at
           const isNamed = takes === undefined || (first !== undefined && typeOf(String(first)) !== undefined)
-          if (first !== undefined && !(first in params) && fromQuery(String(first)) && isNamed) {
+          // A member of the query that only the body has came from there. One that is missing is asked for in the query.
+          const isOfBody =
+            first !== undefined && Object.hasOwn(members, first) && !Object.hasOwn(query, first)
+          if (first !== undefined && !(first in params) && !isOfBody && fromQuery(String(first)) && isNamed) {
             return { pointer: null, parameter: String(first) }
           }
           if (first !== undefined && first === contract.body)

@@ -55,6 +55,15 @@ describe('a wrong part is named by where it came from', () => {
     expect(wrongParts(await put)).toEqual(['#/rule/steps/1/op unknown_op'])
   })
 
+  test('a member of the query by a pointer, when only the body has it', async () => {
+    const replay = at(`/requests/${mine.ids.requestId}/replay`)
+    expect(wrongParts(await service.alice.post(replay, { actionId: 'nope' }))).toEqual([
+      '#/actionId bad_format',
+    ])
+    const both = service.alice.post(`${replay}?actionId=nope`, { actionId: mine.ids.actionId })
+    expect(wrongParts(await both)).toEqual(['?actionId bad_format'])
+  })
+
   test('a pointer escapes what JSON Pointer and URIs would misread', async () => {
     const responseHeaders = { 'a/b~c d%': '1' }
     const answer = await service.alice.post('/api/v1/endpoints', { responseHeaders })
