@@ -110,10 +110,14 @@ const TITLES: { readonly [Kind in EventKind]: (name: string) => string } = {
 }
 
 const MESSAGES: { readonly [Kind in EventKind]: (cause: Cause) => string } = {
-  'delivery.parked': ({ count, reason }) =>
-    `${counted(count, 'delivery', 'deliveries')} ran out of retries${reason === null ? '' : `; last error ${reason}`}.`,
+  'delivery.parked': ({ count, reason }) => {
+    // A 410 ends a delivery at once. Those before it in the incident may have ended otherwise.
+    if (reason === 'gone')
+      return `${counted(count, 'delivery ended', 'deliveries became dead letters; the last')} because the receiver answered 410 Gone.`
+    return `${counted(count, 'delivery', 'deliveries')} ran out of retries${reason === null ? '' : `; last error ${reason}`}.`
+  },
   'delivery.recovered': ({ count }) =>
-    `A delivery succeeded. ${counted(count, 'delivery', 'deliveries')} ran out of retries before and can be replayed.`,
+    `A delivery succeeded. ${counted(count, 'delivery became a dead letter', 'deliveries became dead letters')} before and can be replayed.`,
   'delivery.failing': ({ count, reason }) =>
     `${counted(count, 'attempt', 'attempts')} failed${reason === null ? '.' : `. ${reason}`} Retries go on.`,
   'delivery.working': () => 'An attempt succeeded.',

@@ -20,6 +20,18 @@ describe('wordsOf', () => {
     ).toStartWith('1 capture was answered 429')
   })
 
+  test('a receiver that answered 410 Gone has ended a delivery before its retries', () => {
+    const words = (count: number) =>
+      wordsOf({ kind: 'delivery.parked', subjectName: 'B', count, reason: 'gone' }).message
+    expect(words(1)).toBe('1 delivery ended because the receiver answered 410 Gone.')
+    expect(words(3)).toBe(
+      '3 deliveries became dead letters; the last because the receiver answered 410 Gone.',
+    )
+    expect(wordsOf({ kind: 'delivery.recovered', subjectName: 'B', count: 2, reason: null }).message).toBe(
+      'A delivery succeeded. 2 deliveries became dead letters before and can be replayed.',
+    )
+  })
+
   test("a notify action's message is its template's, untouched", () => {
     expect(
       wordsOf({ kind: 'action.notify', subjectName: 'Tell finance', count: 1, reason: '*42* &amp; more' }),

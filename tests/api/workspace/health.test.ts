@@ -110,7 +110,7 @@ test('tells of open incidents and failing channels in the words of their alerts'
     {
       code: 'delivery.parked',
       title: 'Deliveries to Gone are dead letters',
-      detail: expect.stringContaining('ran out of retries'),
+      detail: '1 delivery ended because the receiver answered 410 Gone.',
       endpointId: endpoint.id,
       runbook: 'docs/runbook.md#creeldeadletters',
     },
