@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { stat, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { attemptsEnded } from '../support/attempts.ts'
 import { TestBrowser } from '../support/browser.ts'
 import { newAuthority } from '../support/certificates.ts'
@@ -357,6 +357,11 @@ describe('creel requests', () => {
     expect(await copy.requests()).toHaveLength(2)
     expect(await fails(['requests', 'import', `${file}.none`, '-e', 'copy'], env)).toMatchObject({
       exitCode: 2,
+      stderr: expect.stringContaining(`The file ${file}.none does not exist.`),
+    })
+    expect(await fails(['requests', 'import', dirname(file), '-e', 'copy'], env)).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining(`${dirname(file)} is a directory.`),
     })
     expect(
       await succeeds(['requests', 'delete', `${first.id}`, `${second.id}`, '-e', 'listed'], env),

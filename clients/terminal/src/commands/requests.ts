@@ -244,7 +244,7 @@ function addImportCommand(requests: Command, tools: TerminalTools): void {
     if (file === undefined && process.stdin.isTTY === true) {
       throw usageError('The input is missing.', 'Give a file, or pipe an export to this command.')
     }
-    if (file !== undefined && !(await source.exists())) throw usageError(`The file ${file} does not exist.`)
+    if (file !== undefined && !(await source.exists())) throw await noFile(source, file)
     const lines = file === undefined ? Bun.stdin.stream() : source.stream()
     // No timeout: the service ends an upload that is too slow.
     const { signal } = new AbortController()
@@ -252,6 +252,16 @@ function addImportCommand(requests: Command, tools: TerminalTools): void {
     if (options.json === true) return printJson(imported)
     printText(`Imported ${imported.importedCount} requests into "${endpoint.name}".`)
   })
+}
+
+async function noFile(source: Bun.BunFile, path: string): Promise<Error> {
+  const found = await source.stat().catch(() => null)
+  return found?.isDirectory() === true
+    ? usageError(
+        `${path} is a directory.`,
+        `Give one file of it, or pipe several: cat ${path}/*.ndjson | creel requests import`,
+      )
+    : usageError(`The file ${path} does not exist.`)
 }
 
 function newLinesIn(bytes: Uint8Array): number {
