@@ -20,6 +20,7 @@ const Payload = z.looseObject({
 const History = z.looseObject({
   items: z.array(
     z.looseObject({
+      at: z.string(),
       eventKind: z.string(),
       outcome: z.string(),
       channelKind: z.string(),
@@ -514,6 +515,21 @@ describe('several processes', () => {
 })
 
 describe('the history', () => {
+  test('is newest first by its own times, also after the retry of an older send', async () => {
+    await webhook()
+    receiver.replies = [{ status: 503, body: 'busy' }, { status: 200 }]
+    await park(action())
+    await historySays('busy')
+    await service.clock.advance(5_000)
+    await park(action())
+    await history(1, '&outcome=delivered')
+    await service.clock.advance(30_000)
+    const items = await history(2, '&outcome=delivered')
+    const times = items.map(({ at }) => at)
+    expect(times).toEqual(times.toSorted().toReversed())
+    expect(new Set(times).size).toBe(2)
+  })
+
   test('is forgotten after 30 days', async () => {
     const id = await webhook()
     receiver.replies = [{ status: 410, body: 'no order evt_1 here' }]

@@ -129,7 +129,7 @@ export const AlertDelivery = withExample(
   'AlertDelivery',
   z.object({
     id: z.int(),
-    at: Timestamp,
+    at: Timestamp.meta({ description: 'When the send was queued; its retries do not change it' }),
     eventKind: z.enum(EVENT_KINDS),
     severity: z.enum(SEVERITIES),
     subjectType: z.string(),

@@ -32,13 +32,16 @@ interface EndedSend {
   readonly outcome: AlertResult
 }
 
-/** Records attempts: of the sends `$1` the attempts `$2`. If another process has taken a send over, it is left as it is. */
+/**
+ * Records attempts: of the sends `$1` the attempts `$2`. If another process has taken a send over, it is left as it is.
+ * `at` stays the time of its first queuing: the history is newest first by it, and a retry moves nothing.
+ */
 const RECORD = statement(
   'record alerts sent',
   `update alert_deliveries d set outcome = g.outcome, detail = g.detail, status_code = g.status_code,
-    duration_ms = g.duration_ms, next_attempt_at = g.next_at, at = g.at, leased_until = null
-  from unnest($1::bigint[], $2::int[], $3::text[], $4::text[], $5::int[], $6::int[], $7::timestamptz[], $8::timestamptz[])
-    as g (id, attempt, outcome, detail, status_code, duration_ms, next_at, at)
+    duration_ms = g.duration_ms, next_attempt_at = g.next_at, leased_until = null
+  from unnest($1::bigint[], $2::int[], $3::text[], $4::text[], $5::int[], $6::int[], $7::timestamptz[])
+    as g (id, attempt, outcome, detail, status_code, duration_ms, next_at)
   where d.id = g.id and d.attempt_count = g.attempt and d.next_attempt_at is not null
   returning d.id`,
 )
@@ -58,7 +61,6 @@ export async function recordSends(
     ended.map(({ send }) => send.id),
     ended.map(({ send }) => send.attemptCount),
     ...columnsOf(results, 'outcome', 'detail', 'statusCode', 'durationMs', 'nextAttemptAt'),
-    ended.map(({ outcome }) => outcome.at),
   ])
   const ids = new Set(rows.map(({ id }) => id))
   const recorded = ended.filter(({ send }) => ids.has(send.id))
