@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
+import { openDatabase } from '@creel/core'
+import { isDatabaseOutage } from '@creel/core/platform/db'
 import { adminUrl } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { servicePerTest, type TestService } from '../support/service.ts'
@@ -87,4 +89,34 @@ describe('while Postgres is away', () => {
     const bodies = new Set(stored.map(({ body }) => body.toString()))
     expect(acknowledged.filter((body) => !bodies.has(body))).toEqual([])
   })
+})
+
+/** A process that is stopped in a transaction, after it has locked the counters of an endpoint. */
+async function frozenWith(service: TestService, endpointId: string, statementSeconds?: number) {
+  const { pool, close } = openDatabase(service.database.url, 1, 1, statementSeconds)
+  const client = await pool.connect()
+  await client.query('begin')
+  await client.query('select from endpoint_counters where endpoint_id = $1 for update', [endpointId])
+  return {
+    client,
+    async thaw() {
+      client.release(true)
+      await close()
+    },
+  }
+}
+
+describe('while a process is frozen that has locked an endpoint', () => {
+  test('PostgreSQL ends its session after 15 s, and captures of the endpoint go on', async () => {
+    const service = await start({ parts: ['gateway'] })
+    const endpoint = await service.alice.endpoint()
+    const frozen = await frozenWith(service, endpoint.id)
+    try {
+      await untilStored(() => endpoint.send())
+      const error = await frozen.client.query('select').catch((error: unknown) => error)
+      expect(isDatabaseOutage(error)).toBeTrue()
+    } finally {
+      await frozen.thaw()
+    }
+  }, 60_000)
 })

@@ -5,10 +5,10 @@ import type { Db } from './statement.ts'
 const QUERY_CANCELED = '57014'
 
 /**
- * Connection exceptions, operator interventions, "too many connections", and the errors of a login only: no such role,
- * no such database (PostgreSQL, appendix A, error codes).
+ * Connection exceptions, operator interventions, a session that was ended because it idled, "too many connections", and
+ * the errors of a login only: no such role, no such database (PostgreSQL, appendix A, error codes).
  */
-const OUTAGE = /^(08...|57P0[1-5]|53300|28...|3D000)$/
+const OUTAGE = /^(08...|57P0[1-5]|25P03|53300|28...|3D000)$/
 /** Another error of a login, under a code that queries may end with, too. */
 const CLOSED_DATABASE = /^database ".*" is not currently accepting connections$/s
 

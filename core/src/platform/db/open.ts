@@ -96,6 +96,18 @@ const STATEMENT_SECONDS = 60
  */
 const LATE_SECONDS = 5
 
+/**
+ * Limits of a session whose process is gone. A frozen one ends no transaction, nor does one on a lost machine, and the
+ * rows that it has locked stay locked. None of our transactions waits for so long for anything but PostgreSQL. The
+ * keepalives find connections that the network has lost.
+ */
+const GONE = [
+  "idle_in_transaction_session_timeout = '15s'",
+  'tcp_keepalives_idle = 15',
+  'tcp_keepalives_interval = 5',
+  'tcp_keepalives_count = 3',
+]
+
 /** Timeout for getting a connection. After it the caller gets an error that the database is unreachable. */
 const CONNECT_SECONDS = 10
 
@@ -115,7 +127,7 @@ const INT8 = 20
  * assumes that every row is on its own page. With the default, four times the cost for such a page, it reads a whole
  * endpoint through a bitmap and sorts it, although walking the primary key in order would end after one page of a list.
  */
-const PLANNER = 'set random_page_cost = 1'
+const PLANNER = 'random_page_cost = 1'
 
 /**
  * Opens a pool. No connection is made until the first query.
@@ -160,11 +172,16 @@ function openPool(
   url: string,
   { max, statementSeconds }: { max: number; statementSeconds: number },
 ): pg.Pool {
+  // A move waits in transactions, for as long as the other cell takes.
+  const ends = statementSeconds === 0 ? [] : GONE
+  const settings = [PLANNER, `statement_timeout = '${statementSeconds}s'`, ...ends]
+    .map((setting) => `set ${setting};`)
+    .join(' ')
   const pool = new pg.Pool({
     ...poolOf(url),
     max,
     connectionTimeoutMillis: CONNECT_SECONDS * 1000,
-    onConnect: (client) => client.query(`${PLANNER}; set statement_timeout = '${statementSeconds}s'`),
+    onConnect: (client) => client.query(settings),
     types: {
       getTypeParser: (oid: number, format?: 'text' | 'binary') =>
         oid === INT8 && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format),
