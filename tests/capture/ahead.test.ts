@@ -112,6 +112,27 @@ test('nothing is sent into a transaction of several round trips', async () => {
   expect(await stored()).toEqual([2])
 })
 
+test('transactions of several round trips come one after the other, and what follows them is in none', async () => {
+  const transaction = (...numbers: number[]) =>
+    pipeline.exclusively(async () => {
+      await client.query('begin')
+      try {
+        for (const number of numbers) await client.query('insert into numbers values ($1)', [number])
+        await client.query('commit')
+      } catch (error) {
+        await client.query('rollback')
+        throw error
+      }
+    })
+  const first = transaction(1, 2)
+  const failing = failureOf(transaction(3, 3))
+  const behind = pipeline.outside(() => add(4))
+  await first
+  expect(await failing).toContain('duplicate key')
+  await behind
+  expect(await stored()).toEqual([1, 2, 4])
+})
+
 test('one behind the other they come out in order, each with the bytes that it was made of', async () => {
   const thousands = Array.from({ length: 40 }, (_, batch) =>
     Array.from({ length: 1 + batch * 50 }, (_, n) => batch * 10_000 + n),

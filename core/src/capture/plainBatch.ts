@@ -106,7 +106,7 @@ export async function storePlainly(
             return counted
           }),
         )
-      : await run()
+      : await pipeline.outside(run)
     deliveries.begin()
     const evicted = groups.map((_group, index) => Number(rows[index]?.[1]))
     // The endpoint has room again: it need not look for the oldest request.

@@ -59,6 +59,8 @@ export class Pipeline {
   private buffer = new MessageBuffer()
   private underWay = 0
   private exclusive = 0
+  /** Resolves when the last work of {@link exclusively} has ended. */
+  private alone: Promise<void> = Promise.resolve()
   private latest: Exchange | undefined
 
   constructor(private readonly client: ClientBase) {}
@@ -70,15 +72,27 @@ export class Pipeline {
 
   /**
    * Runs other work on the connection: a transaction of several round trips, or a statement of node-postgres. No
-   * {@link run} is sent ahead into it. Meanwhile only the work itself may start one.
+   * {@link run} is sent ahead into it. Meanwhile only the work itself may start one. Such works run one after the other:
+   * PostgreSQL takes two transactions of a connection for one, and the error of one would undo the other.
    */
   async exclusively<Result>(work: () => Promise<Result>): Promise<Result> {
+    const before = this.alone
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.alone = promise
     this.exclusive += 1
     try {
+      await before
       return await work()
     } finally {
       this.exclusive -= 1
+      resolve()
     }
+  }
+
+  /** Begins work that is one {@link run}: at once, or when no work of {@link exclusively} is under way. */
+  async outside<Result>(work: () => Promise<Result>): Promise<Result> {
+    while (this.exclusive > 0) await this.alone
+    return await work()
   }
 
   /**
