@@ -119,4 +119,20 @@ describe('while a process is frozen that has locked an endpoint', () => {
       await frozen.thaw()
     }
   }, 60_000)
+
+  test('captures of other endpoints are stored, also those that wait in a batch with captures of the locked one', async () => {
+    const service = await start({ parts: ['gateway'] })
+    const locked = await service.alice.endpoint()
+    const others = [await service.alice.endpoint(), await service.alice.endpoint()]
+    // Without a limit of idle transactions.
+    const frozen = await frozenWith(service, locked.id, 0)
+    try {
+      const answers = await Promise.all([locked, locked, ...others].map((endpoint) => endpoint.send()))
+      expect(answers.map(({ status }) => status)).toEqual([503, 503, 200, 200])
+    } finally {
+      await frozen.thaw()
+    }
+    expect((await locked.send()).status).toBe(200)
+    for (const endpoint of others) expect(await endpoint.requests()).toHaveLength(1)
+  }, 60_000)
 })

@@ -3,7 +3,7 @@ import { UnsentError } from '../platform/db/index.ts'
 import type { DeliveryServices } from './batchDeliveries.ts'
 import { storeBatch } from './captureBatch.ts'
 import { type CaptureConnection, keepConnection } from './captureConnection.ts'
-import { type CaptureOutcome, STATEMENT_SECONDS_MAX } from './captureStatement.ts'
+import { type CaptureOutcome, LOCK_MS_MAX, STATEMENT_SECONDS_MAX } from './captureStatement.ts'
 import type { EvaluatedCapture } from './evaluateCapture.ts'
 
 /** PostgreSQL cannot store anything now. Nothing is known to be stored. */
@@ -35,6 +35,11 @@ const WAITING_CAPTURES_MAX = 8192
 const ANSWER_SECONDS_MAX = STATEMENT_SECONDS_MAX + 5
 /** After an error of PostgreSQL, captures are refused at once for this time. Then the next one is stored again. */
 const PAUSE_MILLISECONDS = 250
+/**
+ * A batch that waited too long for a lock is stored by endpoint, so that one locked endpoint fails its own captures only:
+ * with so short waits, and for so long in all.
+ */
+const APART = { lockMs: 200, msMax: 3_000 } as const
 
 interface Waiting {
   readonly capture: EvaluatedCapture
@@ -118,6 +123,12 @@ export function createCaptureQueue(services: DeliveryServices, pool: pg.Pool): C
       }
     } catch (error) {
       if (isConflict(error) && mayRetry) return await store(batch, false)
+      if (isLockTimeout(error) && used !== undefined) {
+        const groups = [...Map.groupBy(batch, ({ capture }) => capture.settings.endpointId).values()]
+        if (mayRetry && groups.length > 1) return await storeApart(used, groups)
+        log.warn({ err: error }, 'captures waited too long for a lock: their senders get 503')
+        return () => refuse(batch)
+      }
       const isOfOneCapture = isRowError(error) || error instanceof UnsentError
       if (isOfOneCapture && batch.length > 1) {
         // A capture that PostgreSQL cannot store must not fail the others of its batch.
@@ -135,6 +146,22 @@ export function createCaptureQueue(services: DeliveryServices, pool: pg.Pool): C
         else pausedUntil = performance.now() + PAUSE_MILLISECONDS
       }
       return () => refuse(batch)
+    }
+  }
+
+  const storeApart = async (used: CaptureConnection, groups: readonly (readonly Waiting[])[]) => {
+    const limitLocks = (milliseconds: number) =>
+      used.pipeline
+        .exclusively(() => used.client.query(`set lock_timeout = ${milliseconds}`))
+        .catch((error: unknown) => connection.drop(used, error))
+    const endsAt = performance.now() + APART.msMax
+    const answers: (() => void)[] = []
+    await limitLocks(APART.lockMs)
+    for (const group of groups)
+      answers.push(performance.now() < endsAt ? await store(group, false) : () => refuse(group))
+    await limitLocks(LOCK_MS_MAX)
+    return () => {
+      for (const answer of answers) answer()
     }
   }
 
@@ -224,6 +251,11 @@ function isProgramError(error: unknown): boolean {
  */
 function isConflict(error: unknown): boolean {
   return error instanceof pg.DatabaseError && /^40/.test(error.code ?? '')
+}
+
+/** Whether a lock was not free in time (`lock_not_available`). Nothing was stored, and the connection is good. */
+function isLockTimeout(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '55P03'
 }
 
 /** Whether PostgreSQL refused the data itself (SQLSTATE classes 21, 22, 23, 54), so that a retry would fail again. */

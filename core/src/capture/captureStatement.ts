@@ -59,10 +59,17 @@ export interface BatchResult {
 /** Time limit of a statement, which PostgreSQL enforces. */
 export const STATEMENT_SECONDS_MAX = 20
 
+/**
+ * Time limit of a wait for one lock, in milliseconds: longer than any transaction of ours holds the counters of an
+ * endpoint, and short enough for the captures of others that wait behind.
+ */
+export const LOCK_MS_MAX = 5_000
+
 /** A commit must be durable, even if the server's default is not. */
 const SESSION_SETTINGS = `
   ${PLAN_ONCE_ON_CONNECTION}
   set statement_timeout = '${STATEMENT_SECONDS_MAX}s';
+  set lock_timeout = ${LOCK_MS_MAX};
   select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'`
 
 /** Applies the session settings that {@link storeCaptures} needs to a connection. */
