@@ -4,6 +4,7 @@ import { openDatabase } from '@creel/core'
 import { isDatabaseOutage } from '@creel/core/platform/db'
 import { adminUrl } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
+import { whileReadOnly } from '../support/outage.ts'
 import { servicePerTest, type TestService } from '../support/service.ts'
 import { administer } from '../support/templateDatabase.ts'
 
@@ -89,6 +90,25 @@ describe('while Postgres is away', () => {
     const bodies = new Set(stored.map(({ body }) => body.toString()))
     expect(acknowledged.filter((body) => !bodies.has(body))).toEqual([])
   })
+})
+
+test('while the database is read-only senders and callers get 503 with Retry-After, and its sessions are left when it is not', async () => {
+  const service = await start({ parts: ['gateway'] })
+  const endpoint = await service.alice.endpoint()
+  const readiness = async () => (await fetch(`${service.baseUrl}/readyz`)).status
+  expect((await endpoint.send()).status).toBe(200)
+  await whileReadOnly(service.database, async () => {
+    await eventually('a session that is read-only', async () => (await readiness()) === 503)
+    const captured = await endpoint.send()
+    const called = await service.alice.post('/api/v1/endpoints', {})
+    expect([captured.status, called.status]).toEqual([503, 503])
+    for (const { headers } of [captured, called])
+      expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(await readiness()).toBe(503)
+  })
+  await untilStored(() => endpoint.send())
+  expect((await service.alice.post('/api/v1/endpoints', {})).status).toBe(201)
+  expect(await readiness()).toBe(200)
 })
 
 /** A process that is stopped in a transaction, after it has locked the counters of an endpoint. */

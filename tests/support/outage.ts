@@ -19,6 +19,25 @@ export async function whileRefused(database: TestDatabase, during: () => Promise
   }
 }
 
+/**
+ * Runs `during` while a database takes no writes. The sessions that are opened meanwhile stay read-only, as those with a
+ * former primary.
+ */
+export async function whileReadOnly(database: TestDatabase, during: () => Promise<void>): Promise<void> {
+  const name = /\btest_\w+/.exec(database.url)?.[0]
+  if (name === undefined) throw new Error(`${database.url} is no test database.`)
+  await administer(
+    adminUrl(),
+    `ALTER DATABASE ${name} SET default_transaction_read_only = on`,
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`,
+  )
+  try {
+    await during()
+  } finally {
+    await administer(adminUrl(), `ALTER DATABASE ${name} RESET default_transaction_read_only`)
+  }
+}
+
 /** Runs `during` while the service's database is unreachable, and waits until the service is connected again. */
 export async function whileDatabaseIsAway(service: TestService, during: () => Promise<void>): Promise<void> {
   try {

@@ -5,10 +5,11 @@ import type { Db } from './statement.ts'
 const QUERY_CANCELED = '57014'
 
 /**
- * Connection exceptions, operator interventions, a session that was ended because it idled, "too many connections", and
- * the errors of a login only: no such role, no such database (PostgreSQL, appendix A, error codes).
+ * Connection exceptions, operator interventions, a database that takes no writes, a session that was ended because it
+ * idled, a disk or memory that is full, "too many connections", and the errors of a login only: no such role, no such
+ * database (PostgreSQL, appendix A, error codes).
  */
-const OUTAGE = /^(08...|57P0[1-5]|25P03|53300|28...|3D000)$/
+const OUTAGE = /^(08...|57P0[1-5]|25006|25P03|53[1-3]00|28...|3D000)$/
 /** Another error of a login, under a code that queries may end with, too. */
 const CLOSED_DATABASE = /^database ".*" is not currently accepting connections$/s
 
@@ -23,7 +24,15 @@ export function isStatementTimeout(error: unknown): boolean {
   return codeOf(error) === QUERY_CANCELED && String(messageOf(error)).includes('statement timeout')
 }
 
-/** Whether a query failed because the database is unreachable, and not because of the query. */
+/** `read_only_sql_transaction`: a standby, or a database that was made read-only. */
+const READ_ONLY = '25006'
+
+/** Whether a server refused a statement because it takes no writes: another one may be the primary by now. */
+export function isReadOnly(error: unknown): boolean {
+  return codeOf(error) === READ_ONLY
+}
+
+/** Whether a query failed because the database is unreachable or takes no writes, and not because of the query. */
 export function isDatabaseOutage(error: unknown): boolean {
   const code = codeOf(error)
   if (code !== undefined && OUTAGE.test(code)) return true
@@ -71,9 +80,13 @@ function messageOf(error: unknown): unknown {
   return error instanceof Error ? error.message : undefined
 }
 
-/** Checks that the database answers. @throws the driver's error when it does not */
+/** Checks that the database answers and takes writes. @throws PostgreSQL's or the driver's error when it does not */
 export async function checkDatabase(db: Db): Promise<void> {
-  await sql`select 1`.execute(db)
+  await sql`do $$ begin
+    if pg_is_in_recovery() or current_setting('transaction_read_only')::bool
+      then raise read_only_sql_transaction using message = 'The database takes no writes.';
+    end if;
+  end $$`.execute(db)
 }
 
 /** Errors of independent pieces of work, of which one must not end the others. */

@@ -9,6 +9,7 @@ import {
 import pg, { type PoolClient } from 'pg'
 import { setNewest } from '../memory/index.ts'
 import { Turns, WAIT_MS_MAX } from '../turns/index.ts'
+import { isReadOnly } from './failures.ts'
 import { memberNames, type OpenRows, SealedRows } from './memberNames.ts'
 import { serverOf } from './servers.ts'
 import { type Db, poolsOf, preparing, type Share } from './statement.ts'
@@ -198,14 +199,22 @@ function openPool(
   return pool
 }
 
-/** A connection's `query` that ends the connection if an answer takes longer than a statement may. */
+/**
+ * A connection's `query` that ends the connection if an answer takes longer than a statement may, or if its server takes
+ * no writes: the next one goes to the server that does.
+ */
 function endingLate(client: PoolClient, statementSeconds: number): PoolClient['query'] {
   return new Proxy(client.query, {
     apply(query, _, given) {
       const answer = Reflect.apply(query, client, given)
       if (!(answer instanceof Promise) || !(client instanceof pg.Client)) return answer
       const timer = setTimeout(() => void client.end(), (statementSeconds + LATE_SECONDS) * 1000)
-      return answer.finally(() => clearTimeout(timer))
+      return answer
+        .catch((error: unknown) => {
+          if (isReadOnly(error)) void client.end()
+          throw error
+        })
+        .finally(() => clearTimeout(timer))
     },
   })
 }
