@@ -99,11 +99,11 @@ const LATE_SECONDS = 5
 
 /**
  * Limits of a session whose process is gone. A frozen one ends no transaction, nor does one on a lost machine, and the
- * rows that it has locked stay locked. None of our transactions waits for so long for anything but PostgreSQL. The
- * keepalives find connections that the network has lost.
+ * rows that it has locked stay locked. None of our transactions waits for anything but PostgreSQL for as long as a
+ * statement may take. The keepalives find connections that the network has lost.
  */
-const GONE = [
-  "idle_in_transaction_session_timeout = '15s'",
+const endingGone = (statementSeconds: number) => [
+  `idle_in_transaction_session_timeout = '${statementSeconds}s'`,
   'tcp_keepalives_idle = 15',
   'tcp_keepalives_interval = 5',
   'tcp_keepalives_count = 3',
@@ -174,7 +174,7 @@ function openPool(
   { max, statementSeconds }: { max: number; statementSeconds: number },
 ): pg.Pool {
   // A move waits in transactions, for as long as the other cell takes.
-  const ends = statementSeconds === 0 ? [] : GONE
+  const ends = statementSeconds === 0 ? [] : endingGone(statementSeconds)
   const settings = [PLANNER, `statement_timeout = '${statementSeconds}s'`, ...ends]
     .map((setting) => `set ${setting};`)
     .join(' ')
