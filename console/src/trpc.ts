@@ -8,8 +8,8 @@ import {
   type TRPCClientErrorLike,
 } from '@trpc/client'
 import type { inferRouterInputs, inferRouterOutputs } from '@trpc/server'
+import { readJson } from './json.ts'
 import { watched } from './outage.ts'
-import { readJson } from './words/json.ts'
 
 /** Limit of calls in one batch. */
 const BATCH_MAX = 10

@@ -1,7 +1,7 @@
+import { isRecord } from '../json.ts'
 import type { Answers } from '../trpc.ts'
 import { type Change, changesOf } from '../words/diff.ts'
 import { plural } from '../words/format.ts'
-import { isRecord } from '../words/json.ts'
 
 export type Entry = Answers['audit']['list']['items'][number]
 

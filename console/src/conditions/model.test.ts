@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { parsed } from '../json.ts'
 import { conditionOf, draftOf } from './model.ts'
 
 const back = (document: unknown) => {
@@ -49,5 +50,13 @@ describe('the condition builder', () => {
     expect(draftOf({ all: [{ path: 'label', op: 'sounds', value: 1 }] })).toBeNull()
     expect(draftOf({ all: [], any: [] })).toBeNull()
     expect(draftOf([])).toBeNull()
+  })
+
+  test('a number keeps its digits', () => {
+    const text =
+      '{"all":[{"path":"body.id","op":"eq","value":9007199254740993},{"path":"body.at","op":"in","value":[1.50,1e400]}]}'
+    const draft = draftOf(parsed(text))
+    if (draft === null) throw new Error('The builder does not show it.')
+    expect(JSON.stringify(conditionOf(draft))).toBe(text)
   })
 })

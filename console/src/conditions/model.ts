@@ -1,4 +1,4 @@
-import { isRecord, parsed } from '../words/json.ts'
+import { isRecord, parsed } from '../json.ts'
 
 export const OPS = [
   ['eq', 'is'],

@@ -1,4 +1,4 @@
-import { isRecord } from '../words/json.ts'
+import { isRecord } from '../json.ts'
 
 /** A JSON Schema of the API, read member by member. */
 export type Schema = Readonly<Record<string, unknown>>

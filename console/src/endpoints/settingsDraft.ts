@@ -1,9 +1,9 @@
+import { isRecord, parsed } from '../json.ts'
 import { inUnits, secondsOf } from '../parts/DurationField.tsx'
 import { choices } from '../parts/Field.tsx'
 import type { Form } from '../parts/useForm.ts'
 import type { Endpoint, Inputs } from '../trpc.ts'
 import { headerLines, headersOf, linesOf } from '../words/headers.ts'
-import { isRecord, parsed } from '../words/json.ts'
 
 /** Members of an endpoint, as the API takes them. */
 export type Members = Omit<Inputs['endpoints']['update'], 'endpointId'>

@@ -1,5 +1,5 @@
+import { isRecord } from '../json.ts'
 import type { Answers } from '../trpc.ts'
-import { isRecord } from '../words/json.ts'
 
 /** The answer of `/readyz`: checks and notes, each with a short text. */
 export type Readiness = ReturnType<typeof readinessOf>

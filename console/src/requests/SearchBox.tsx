@@ -2,10 +2,10 @@ import { REQUEST_STATES, VERIFICATION_FILTERS } from '@creel/core/engine/words'
 import { useQuery } from '@tanstack/react-query'
 import { Search, Star, X } from 'lucide-react'
 import { type KeyboardEvent, useEffect, useId, useLayoutEffect, useRef, useState } from 'react'
+import { parsed } from '../json.ts'
 import { Button } from '../parts/Button.tsx'
 import { creel } from '../trpc.ts'
 import { TERM_NAMES, type Term, termFor, withoutTerm } from '../words/grammar.ts'
-import { parsed } from '../words/json.ts'
 
 const WAIT_MS = 250
 

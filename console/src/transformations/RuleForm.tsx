@@ -1,11 +1,11 @@
 import { Plus, X } from 'lucide-react'
 import { useState } from 'react'
 import { ConditionField, textOfCondition, writtenOf } from '../conditions/ConditionField.tsx'
+import { isJson, isRecord, parsed } from '../json.ts'
 import { Button } from '../parts/Button.tsx'
 import { Select, TextField } from '../parts/Field.tsx'
 import { MoveButtons } from '../parts/Menu.tsx'
 import { linesOf } from '../words/headers.ts'
-import { isJson, isRecord, parsed } from '../words/json.ts'
 import { type ProblemWords, problemAt } from '../words/problem.ts'
 
 type Members = Readonly<Record<string, unknown>>

@@ -7,6 +7,7 @@ import {
   documentOfText,
   textOfCondition,
 } from '../conditions/ConditionField.tsx'
+import { isRecord } from '../json.ts'
 import { Button } from '../parts/Button.tsx'
 import { DurationField, inUnits, secondsOf } from '../parts/DurationField.tsx'
 import { CheckField, named, SelectField, TextField } from '../parts/Field.tsx'
@@ -16,7 +17,6 @@ import { type Bound, useForm } from '../parts/useForm.ts'
 import { endpointsQuery } from '../queries.ts'
 import { type Answers, creel } from '../trpc.ts'
 import { interval, plural } from '../words/format.ts'
-import { isRecord } from '../words/json.ts'
 
 export type Watchdog = Answers['watchdogs']['list']['items'][number]
 

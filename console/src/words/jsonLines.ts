@@ -1,4 +1,4 @@
-import { isJson } from './json.ts'
+import { isJson } from '../json.ts'
 
 /** A piece of a line, by its kind. */
 export interface Piece {
