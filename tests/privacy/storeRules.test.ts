@@ -289,6 +289,25 @@ describe('a rule for storing', () => {
     expect(wrongParts(await into(plain, wrong))).toEqual(['#/lines/1/redactedPaths/0 type'])
   })
 
+  test('may hash or replace path and address: exports of them can be imported', async () => {
+    for (const [step, ip] of [
+      [{ op: 'hash' }, /^[0-9a-f]{64}$/],
+      [{ op: 'redact' }, /^\*\*\*$/],
+      [{ op: 'redact', with: 'somewhere €' }, /^somewhere €$/],
+    ] as const) {
+      const source = await alice.endpoint({ storeRules: [{ ...step, paths: ['ip', 'path'] }] })
+      await source.capture({ suffix: '/orders' })
+      const { text } = await alice.get(source.at('/requests/export?format=ndjson'))
+      const target = await alice.endpoint()
+      expect((await target.importLines(text)).body).toMatchObject({ importedCount: 1 })
+      const [was, is] = [await source.requests(), await target.requests()].map(([one]) => one)
+      expect(is).toMatchObject({ ip: expect.stringMatching(ip), redacted: true })
+      expect([is?.ip, is?.path, is?.redactedPaths]).toEqual([was?.ip, was?.path, was?.redactedPaths])
+      const unmarked = JSON.stringify({ ...JSON.parse(text), redactedPaths: ['path'] })
+      expect(wrongParts(await target.importLines(unmarked))).toEqual(['#/lines/1/ip bad_format'])
+    }
+  })
+
   test('that faults on an imported line raises the alert, too', async () => {
     const endpoint = await alice.endpoint({ storeRules: [{ op: 'redact', paths: ['body.email'] }] })
     const line = {

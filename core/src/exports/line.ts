@@ -148,7 +148,7 @@ export const ImportLine = z
       .default(null),
     contentType: z.string().regex(FIELD_VALUE).nullish(),
     sizeBytes: z.int().min(0).optional(),
-    ip: z.union([z.ipv4(), z.ipv6()]).nullable().default(null),
+    ip: z.string().max(HEAD_CHARACTERS_MAX).regex(STORABLE_TEXT).nullable().default(null),
     label: z.string().min(1).max(200).regex(STORABLE_TEXT).nullable().default(null),
     eventId: z.string().refine(isEventId, 'must be an event id').nullable().default(null),
     redactedPaths: z.array(z.string().regex(STORABLE_TEXT)).default([]),
@@ -163,6 +163,11 @@ export const ImportLine = z
     body: z.string().nullable().default(null),
     bodyEncoding: encoding,
   })
+  .refine(({ ip, redactedPaths }) => ip === null || redactedPaths.includes('ip') || isAddress(ip), {
+    path: ['ip'],
+    params: { code: 'bad_format' },
+    message: 'must be an address, or be named in redactedPaths',
+  })
   .refine(({ bodyTruncated, sizeBytes }) => !bodyTruncated || sizeBytes !== undefined, {
     path: ['sizeBytes'],
     message: 'must be there for a body that was cut',
@@ -174,6 +179,13 @@ export type ImportLine = z.output<typeof ImportLine>
 /** Whether the text is base64 in the spelling that we write; Node's own decoder accepts anything. */
 function isBase64(text: string): boolean {
   return text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text)
+}
+
+const Address = z.union([z.ipv4(), z.ipv6()])
+
+/** Whether a capture may have the address: that of a link may name its zone. */
+function isAddress(text: string): boolean {
+  return Address.safeParse(text.replace(/%[0-9A-Za-z]+$/, '')).success
 }
 
 /** The bytes of a header's value, one character a byte. */

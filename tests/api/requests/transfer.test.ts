@@ -185,6 +185,17 @@ describe('export and import', () => {
     expect((await exported(target)).map(own)).toEqual(lines.map(own))
   })
 
+  test('take the address of a link with its zone, and no text that is no address', async () => {
+    const endpoint = await service.alice.endpoint()
+    const line = { receivedAt, method: 'POST', ip: 'fe80::1%eth0' }
+    expect(await importInto(endpoint, [line])).toMatchObject({ status: 200 })
+    expect(await exported(endpoint)).toMatchObject([line])
+    const wrong = ['here', '%eth0', 'fe80::1%\0', ''].map((ip) => ({ ...line, ip }))
+    expect(wrongParts(await importInto(endpoint, wrong))).toEqual(
+      [1, 2, 3, 4].map((number) => `#/lines/${number}/ip bad_format`),
+    )
+  })
+
   test('keep an oversize trace, and mask credentials unless they were asked for', async () => {
     const endpoint = await service.alice.endpoint()
     await endpoint.send({
