@@ -23,7 +23,7 @@ export async function retryNow(ctx: Context, endpointId: string, attemptId: numb
     if (delivery === undefined)
       throw notAllowed(['attemptId'], 'No further attempt is scheduled. Replay the request instead.')
     if (delivery.flowState === 'sending')
-      throw notAllowed(['attemptId'], 'An attempt is under way. Its end decides whether another is scheduled.')
+      throw notAllowed(['attemptId'], 'An attempt is under way. Its end decides about the next one.')
     if (isOff(delivery))
       throw new DomainError('action_inactive', 'The action is switched off, or suspended by the plan.')
     await trx

@@ -168,8 +168,16 @@ test('starts of a rehearsal that are due later than the pace keep it, and so doe
   const action = { kind: 'forward', url: receiver.url, delivery: { rate: { count: 100, perSeconds: 1 } } }
   const { id: actionId } = await client.expect(client.post(endpoint.at('/actions'), action), Made)
   const select = { requestIds: captured.map((one) => one.id) }
-  const started = client.post(endpoint.at('/replays'), { select, to: { actionId }, pace: { speed: 1 }, concurrency: 4 })
-  const { id } = await client.expect(started, Started.transform(({ replay }) => replay))
+  const started = client.post(endpoint.at('/replays'), {
+    select,
+    to: { actionId },
+    pace: { speed: 1 },
+    concurrency: 4,
+  })
+  const { id } = await client.expect(
+    started,
+    Started.transform(({ replay }) => replay),
+  )
   // It begins with the look.
   await sql`update replays set base_at = null where id = ${id}`.execute(db)
   const { sends } = await db.transaction().execute((trx) => {
