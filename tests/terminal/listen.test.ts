@@ -161,6 +161,40 @@ describe('creel listen', () => {
     await second.exited
   })
 
+  test('begins where --since says while captures arrive all the time', async () => {
+    await using local = await startReceiver()
+    const endpoint = await service.alice.endpoint({ name: 'busy' })
+    await endpoint.send({ body: 'first' })
+    // Each call of the list is followed by a capture before its answer is read.
+    let lists = 0
+    const tooMany = Promise.withResolvers<never>()
+    using proxy = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      idleTimeout: 0,
+      async fetch({ method, url, headers, body, signal }) {
+        const { pathname, search } = new URL(url)
+        headers.delete('host')
+        const to = `${service.baseUrl}${pathname}${search}`
+        const answer = await fetch(to, { method, headers, body, signal, decompress: false })
+        if (pathname.endsWith('/requests')) {
+          lists += 1
+          if (lists === 20) tooMany.reject(new Error('The list is read again and again.'))
+          await endpoint.send({ body: 'later' })
+        }
+        return answer
+      },
+    })
+    const listener = startCommand(['listen', 'busy', '--to', String(local.port), '--since', '1h'], {
+      ...env,
+      CREEL_URL: proxy.url.origin,
+    })
+    const [first] = await Promise.race([local.take(1), tooMany.promise])
+    expect(first?.body.toString()).toBe('first')
+    listener.signal('SIGTERM')
+    await listener.exited
+  })
+
   test('ends with the reason when its endpoint is deleted', async () => {
     const endpoint = await service.alice.endpoint({ name: 'gone' })
     const listener = startCommand(['listen', 'gone', '--to', '9'], env)

@@ -1,4 +1,4 @@
-import { itemsByIdOf, type RequestFilters } from 'creel-client'
+import { itemsOf, type RequestFilters } from 'creel-client'
 import type { ApiClient } from '../api/apiClient.ts'
 import { cannotRead } from '../clientError.ts'
 import { momentOf } from '../words.ts'
@@ -58,31 +58,20 @@ async function newestId({ calls }: ApiClient, endpointId: string): Promise<numbe
   return items[0]?.id ?? 0
 }
 
-async function oldestIdSince(api: ApiClient, endpointId: string, since: string): Promise<number | undefined> {
-  const { list } = api.calls.requests
-  const { totalCount, search } = await list({ endpointId, since, pageSize: 1, partial: true })
-  if (search?.complete === false) return await lastIdOf(api, endpointId, since)
-  if (totalCount === 0) return undefined
-  // A new capture moves the oldest one to a later page, and the former last page has a younger one. Then search again.
-  const { items } = await list({ endpointId, since, pageSize: 1, page: totalCount })
-  const { totalCount: now } = await list({ endpointId, since, pageSize: 1 })
-  return now === totalCount ? items[0]?.id : oldestIdSince(api, endpointId, since)
-}
-
-/**
- * The newest id, found by reading the list to its end. For lists so long that the service estimates the number of their requests.
- */
-async function lastIdOf(
+/** Read oldest first, so that neither a capture nor a removal meanwhile moves it. */
+async function oldestIdSince(
   { calls }: ApiClient,
   endpointId: string,
   since: string,
 ): Promise<number | undefined> {
-  let last: number | undefined
-  const all = itemsByIdOf((from) =>
-    calls.requests.list({ endpointId, since, ...from, partial: true, pageSize: 100 }),
-  )
-  for await (const { id } of all) last = id
-  return last
+  const of = { endpointId, since, pageSize: 1, partial: true } as const
+  const page = await calls.requests.list(of)
+  // A service before 0.2.0 knows no order. Its oldest is on the last page.
+  if (page.next === undefined)
+    return (await calls.requests.list({ ...of, page: page.totalPages })).items[0]?.id
+  const all = itemsOf((from) => calls.requests.list({ ...of, ...from, order: 'asc' }))
+  for await (const { id } of all) return id
+  return undefined
 }
 
 /** The number of requests that match, e.g. those after one: `{ afterId }`. An estimate where the search takes long. */
