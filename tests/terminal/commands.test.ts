@@ -69,6 +69,17 @@ describe('where commands talk to', () => {
     expect((await fails(['whoami'], nobody)).stderr).toContain('No service')
   })
 
+  test('login reads address and key from stdin, a line each', async () => {
+    const home = { HOME: await emptyHome() }
+    const child = Bun.spawn([...PROGRAM, 'login'], {
+      env: { PATH: process.env.PATH, ...home },
+      stdio: [new Blob([`${service.baseUrl}\n${service.alice.key}\n`]), 'pipe', 'pipe'],
+    })
+    expect(await new Response(child.stderr).text()).not.toContain('missing')
+    expect(await child.exited).toBe(0)
+    expect(JSON.parse(await succeeds(['whoami', '--json'], home))).toMatchObject({ url: service.baseUrl })
+  })
+
   test('login refuses a bad key and keeps nothing of it', async () => {
     const nobody = { HOME: await emptyHome() }
     const refused = await fails(['login', '--url', service.baseUrl, '--key', service.bob.key], nobody)
@@ -543,6 +554,16 @@ describe('creel await', () => {
     const late = await runCreel(['await', '-e', 'awaited', '--after', `${id}`, '--timeout', '1s'], { env })
     expect(late).toMatchObject({ exitCode: 1, stdout: '' })
     expect(late.stderr).toContain('1 s')
+  })
+
+  test('with --timeout 0s prints what is stored, as a wait would, and waits for nothing', async () => {
+    const own = await service.alice.endpoint({ name: 'looked at' })
+    const [first, second, third] = await own.captureMany(3, { body: 'ready=yes' })
+    const look = ['await', '-e', own.id, '--q', 'ready', '--timeout', '0s']
+    expect(JSON.parse(await succeeds(look, env))).toMatchObject({ id: third?.id, body: 'ready=yes' })
+    const after = (id = 0) => [...look, '--after', String(id)]
+    expect(JSON.parse(await succeeds(after(first?.id), env))).toMatchObject({ id: second?.id })
+    expect(await fails(after(third?.id), env)).toMatchObject({ exitCode: 1, stdout: '' })
   })
 
   test('says of what is awaited that not all actions succeeded, and lists it', async () => {

@@ -19,7 +19,7 @@ export function addAwaitCommand(command: Command, tools: TerminalTools): void {
   withClientOptions(
     withFilterOptions(command.option(...ENDPOINT_OPTION)).option(
       '--timeout <span>',
-      'longest wait, e.g. 20s; default 30s',
+      'longest wait, e.g. 20s; default 30s; 0s looks only at what is stored',
       spanOption,
     ),
     {
@@ -33,7 +33,8 @@ export function addAwaitCommand(command: Command, tools: TerminalTools): void {
     const api = await openApi(options, tools)
     const { id } = await chooseEndpoint(api, options.endpoint)
     const span = options.timeout ?? DEFAULT_MILLISECONDS
-    const found = await awaited(api, id, options, Date.now() + span)
+    const found =
+      span === 0 ? await stored(api, id, options) : await awaited(api, id, options, Date.now() + span)
     if (found !== undefined) {
       printJson(found)
       // Its state is that of the latest delivery, whichever its action.
@@ -43,6 +44,19 @@ export function addAwaitCommand(command: Command, tools: TerminalTools): void {
     printHint(`creel: no matching request arrived within ${spanText(span / 1000)}.`)
     process.exitCode = EXIT.failed
   })
+}
+
+/** The stored request that a wait would answer with: the lowest match after `--after`, without it the newest. */
+async function stored(
+  { calls }: ApiClient,
+  endpointId: string,
+  options: FilterOptions,
+): Promise<CapturedRequest | undefined> {
+  const filters = filterQuery(options)
+  const order = filters.afterId === undefined ? 'desc' : 'asc'
+  const { items } = await calls.requests.list({ ...filters, endpointId, order, pageSize: 1 })
+  const [first] = items
+  return first && (await calls.requests.get({ endpointId, requestId: first.id }))
 }
 
 async function awaited(

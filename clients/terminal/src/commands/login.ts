@@ -1,4 +1,4 @@
-import { createInterface } from 'node:readline/promises'
+import { createInterface, type Interface } from 'node:readline/promises'
 import type { Command } from 'commander'
 import type { Me } from 'creel-client'
 import { ApiClient } from '../api/apiClient.ts'
@@ -21,8 +21,7 @@ export function addLoginCommand(command: Command, _tools: TerminalTools): void {
 }
 
 async function login(options: ClientOptions): Promise<void> {
-  const url = options.url ?? process.env.CREEL_URL ?? (await asked('Address of the service: '))
-  const key = options.key ?? process.env.CREEL_KEY ?? (await asked('API key: '))
+  const { url, key } = await credentials(options)
   if (url === '') throw usageError('The address of the service is missing.', 'Give it with --url.')
   if (key === '') throw usageError('The API key is missing.', 'Give it with --key, or on stdin.')
   const connection = { url: baseUrlOf(url, '--url'), key, urlSource: '--url', keySource: 'the input' }
@@ -35,15 +34,24 @@ async function login(options: ClientOptions): Promise<void> {
   )
 }
 
-/** Reads one line of stdin; prompts for it on a terminal. */
-async function asked(question: string): Promise<string> {
-  const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: false })
-  try {
+/** Asks for what neither options nor variables name: on a terminal, else the lines of stdin in this order. */
+async function credentials(options: ClientOptions): Promise<{ url: string; key: string }> {
+  // One reader for both: it reads ahead, and what it has read is lost to another.
+  let lines: Interface | undefined
+  let piped: AsyncIterator<string> | undefined
+  const asked = async (question: string) => {
+    lines ??= createInterface({ input: process.stdin, output: process.stderr, terminal: false })
     if (process.stdin.isTTY === true) return (await lines.question(question)).trim()
-    for await (const line of lines) return line.trim()
-    return ''
+    piped ??= lines[Symbol.asyncIterator]()
+    const { value, done } = await piped.next()
+    return done === true ? '' : value.trim()
+  }
+  try {
+    const url = options.url ?? process.env.CREEL_URL ?? (await asked('Address of the service: '))
+    const key = options.key ?? process.env.CREEL_KEY ?? (await asked('API key: '))
+    return { url, key }
   } finally {
-    lines.close()
+    lines?.close()
   }
 }
 
