@@ -10,8 +10,8 @@ type Environment = Readonly<Record<string, string | undefined>>
 /** Timeout of a health check. A service that accepts the connection but does not answer in time is busy, not gone. */
 const ANSWER_MS = 1000
 
-/** Limit of entries that are read; one user does not run more services on one machine. */
-const ENTRIES_MAX = 64
+/** Limit of services that are asked whether they answer; one user does not run more on one machine. */
+const ASKED_MAX = 64
 
 const Entry = z.object({
   url: z.url({ protocol: /^https?$/ }),
@@ -65,34 +65,36 @@ export async function unregisterService(environment: Environment, dataDir: strin
 export async function runningServices(environment: Environment): Promise<RegisteredService[]> {
   const folder = registryFolder(environment)
   if (folder === undefined) return []
-  const entries = (await entriesOf(folder)).map(({ entry }) => entry)
-  const answers = await Promise.all(entries.map(isRunning))
-  return entries
-    .filter((_entry, at) => answers[at])
+  const entries = (await entriesOf(folder))
+    .map(({ entry }) => entry)
     .sort((left, right) => right.startedAt.localeCompare(left.startedAt))
+    .slice(0, ASKED_MAX)
+  // The process id may be in use by another program.
+  const isAnswered = await Promise.all(entries.map(({ url }) => answers(url)))
+  return entries.filter((_entry, at) => isAnswered[at])
 }
 
+/** The entries of processes that are there. A killed service leaves its entry, which is removed. */
 async function entriesOf(folder: string): Promise<{ file: string; entry: RegisteredService }[]> {
   const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.json'))
-  const read = names.slice(0, ENTRIES_MAX).map(async (name) => {
+  const read = names.map(async (name) => {
     const file = join(folder, name)
     const entry = Entry.safeParse(jsonOrText(await readFile(file, 'utf8').catch(() => '')))
-    return entry.success ? [{ file, entry: entry.data }] : []
+    if (!entry.success) return []
+    if (isThere(entry.data.pid)) return [{ file, entry: entry.data }]
+    await rm(file, { force: true }).catch(() => undefined)
+    return []
   })
   return (await Promise.all(read)).flat()
 }
 
-/**
- * Whether an entry's service is alive. A killed service leaves its entry, and its process id or port may be in use by
- * another program.
- */
-async function isRunning({ url, pid }: RegisteredService): Promise<boolean> {
+function isThere(pid: number): boolean {
   try {
     process.kill(pid, 0)
+    return true
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) return false
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
-  return await answers(url)
 }
 
 /** Whether a service answers at an address. A timeout on a busy machine counts as an answer. */

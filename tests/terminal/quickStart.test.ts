@@ -130,6 +130,7 @@ describe('creel without a command', () => {
     const none = await whoami()
     expect(none).toMatchObject({ exitCode: 1, stdout: '' })
     expect(none.stderr).toContain('No service of yours runs on this machine')
+    expect(await registered(env.HOME)).toEqual([])
     // A successor on the same port: it must not be sent the stored key of the killed one.
     const successor = await startProcess({ env }, ['--port', port, '--data', String(second)])
     expect(JSON.parse((await whoami()).stdout)).toMatchObject({
