@@ -133,7 +133,7 @@ async function connectFor(config: Config, { runtime }: ProgramParts, log: Logger
   const { cell } = config
   try {
     const connected = await connectAsGuest({ config, log, runtime, maxConnections: 2, waits: cell === null })
-    await requireSchema(connected, { mayMigrate: config.DATABASE_URL === undefined }).catch(async (error) => {
+    await requireSchema(connected, { mayMigrate: connected.isOwner }).catch(async (error) => {
       await connected.close()
       throw error
     })

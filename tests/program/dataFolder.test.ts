@@ -1,7 +1,9 @@
 import { expect, test } from 'bun:test'
 import { chmod, chown, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { runCreel, startProcess, temporaryFolder } from '../support/process.ts'
+import { findEmbeddedPostgres } from '@creel/program'
+import { Client } from 'pg'
+import { preparedFolder, runCreel, startProcess, temporaryFolder } from '../support/process.ts'
 
 const isRoot = process.getuid?.() === 0
 /** The system's account without rights. */
@@ -29,3 +31,24 @@ test.if(isRoot)(
     }
   },
 )
+
+test('a command does not migrate the database under a service that runs', async () => {
+  const cwd = await preparedFolder()
+  const creel = await startProcess({ cwd })
+  const client = new Client({ connectionString: await findEmbeddedPostgres(join(cwd, '.creel')) })
+  await client.connect()
+  const applied = async () =>
+    Number((await client.query('select count(*) as count from kysely_migration')).rows[0]?.count)
+  try {
+    // As that of a service that is a migration older.
+    await client.query('delete from kysely_migration where name = (select max(name) from kysely_migration)')
+    const before = await applied()
+    const listed = await runCreel(['workspace', 'list'], { cwd })
+    expect(listed).toMatchObject({ exitCode: 1, stdout: '' })
+    expect(listed.stderr).toContain('Run `creel migrate` first')
+    expect(await applied()).toBe(before)
+  } finally {
+    await client.end()
+    await creel.stop()
+  }
+})

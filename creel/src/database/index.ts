@@ -19,6 +19,8 @@ const TURN_SECONDS_MAX = 15
 export interface Connected {
   readonly database: OpenDatabase
   readonly url: string
+  /** Whether this process runs the embedded PostgreSQL. Else a service of another version may use the database. */
+  readonly isOwner: boolean
   /** Closes the pool, then stops the embedded PostgreSQL if this process runs it. */
   close(): Promise<void>
   /** Terminates our embedded PostgreSQL at once, without waiting; for the second signal. */
@@ -58,6 +60,7 @@ export async function connectAsOwner(options: ConnectOptions): Promise<Connected
   })
   return {
     ...connected,
+    isOwner: true,
     close: async () => {
       await connected.close()
       await postgres.stop()
@@ -131,7 +134,7 @@ async function connect(
     await database.close()
     throw error
   }
-  return { database, url, close: () => database.close(), abandon: () => undefined }
+  return { database, url, isOwner: false, close: () => database.close(), abandon: () => undefined }
 }
 
 /**
