@@ -2,6 +2,7 @@ import {
   type ActionRow,
   addAction,
   dropAction,
+  findAction,
   hostOf,
   leavesCredentialsBehind,
   lockActions,
@@ -24,7 +25,7 @@ export type ForwardMembers = Pick<
 >
 
 /** The endpoint before the change; null for one that is being created. */
-type Stored = Pick<EndpointRow, 'forwardUrl' | 'forwardActionId' | 'forwardingEnabled'> | null
+type Stored = Pick<EndpointRow, 'id' | 'forwardUrl' | 'forwardActionId' | 'forwardingEnabled'> | null
 
 /**
  * Checks the deprecated members against the stored ones. A URL equal to the stored one is not checked again.
@@ -59,6 +60,26 @@ export async function checkForward(
         'not_allowed',
         'The endpoint has no forward action to sign. Send forwardUrl as well.',
       )
+  }
+  const actionId = stored?.forwardActionId ?? null
+  if (stored === null || actionId === null || (!forwardUrl && !secret)) return issues
+  const action = await findAction(ctx.db, stored.id, actionId)
+  const misfits = action === undefined ? [] : misfitsOf(ctx, action, input)
+  const isKnown = (misfit: InputIssue) => issues.some(({ path }) => path[0] === misfit.path[0])
+  return [...issues, ...misfits.filter((misfit) => !isKnown(misfit))]
+}
+
+/** What of the input does not fit the action that it changes: the secret its scheme, the URL its credentials. */
+function misfitsOf(
+  ctx: Context,
+  action: ActionRow,
+  { forwardUrl = '', forwardSigningSecret }: ForwardMembers,
+): InputIssue[] {
+  const misfits = signingIssues(ctx, { signingSecret: forwardSigningSecret }, action)
+  const issues: InputIssue[] = misfits.map((misfit) => ({ ...misfit, path: ['forwardSigningSecret'] }))
+  if (leavesCredentialsBehind(action, forwardUrl)) {
+    const detail = 'The action has credentials for another host. Change it with the route of the action.'
+    issues.push({ path: ['forwardUrl'], code: 'not_allowed', detail })
   }
   return issues
 }
@@ -104,13 +125,9 @@ export async function writeForward(
     })
     return
   }
-  const misfits = signingIssues(ctx, { signingSecret: forwardSigningSecret }, action)
-  const issues: InputIssue[] = misfits.map((misfit) => ({ ...misfit, path: ['forwardSigningSecret'] }))
-  if (forwardUrl !== undefined && leavesCredentialsBehind(action, forwardUrl)) {
-    const detail = 'The action has credentials for another host. Change it with the route of the action.'
-    issues.push({ path: ['forwardUrl'], code: 'not_allowed', detail })
-  }
-  if (issues.length > 0) throw validationFailed(issues)
+  // The action may have changed since the check.
+  const misfits = misfitsOf(ctx, action, input)
+  if (misfits.length > 0) throw validationFailed(misfits)
   await writeAction(ctx, trx, action, {
     ...(forwardUrl === undefined ? {} : { url: forwardUrl }),
     ...(forwardingEnabled === undefined ? {} : { isActive: forwardingEnabled }),

@@ -124,6 +124,28 @@ describe('PATCH', () => {
     expect((await patch(endpoint, { forwardingEnabled: true, forwardUrl: A })).status).toBe(200)
   })
 
+  test('names everything at once that is wrong, also what does not fit the action', async () => {
+    const endpoint = await service.alice.endpoint()
+    const made = await service.alice.post(endpoint.at('/actions'), {
+      kind: 'forward',
+      url: A,
+      auth: { kind: 'bearer', token: 'tok-123456' },
+      signing: { scheme: 'standard-webhooks' },
+    })
+    expect(made.status).toBe(201)
+    const members = { forwardUrl: 'http://127.0.0.1:10/', forwardSigningSecret: SECRET }
+    expect(wrongParts(await patch(endpoint, { ...members, responseStatusCode: 700 })).toSorted()).toEqual([
+      '#/forwardSigningSecret bad_format',
+      '#/forwardUrl not_allowed',
+      '#/responseStatusCode out_of_range',
+    ])
+    const twice = { forwardUrl: 'http://10.0.0.1/', forwardSigningSecret: 'short' }
+    expect(wrongParts(await patch(endpoint, twice)).toSorted()).toEqual([
+      '#/forwardSigningSecret too_short',
+      '#/forwardUrl not_allowed',
+    ])
+  })
+
   test('clearing the URL while enabling is refused', async () => {
     const endpoint = await service.alice.endpoint({ forwardUrl: A })
     expect(refusal(await patch(endpoint, { forwardUrl: '', forwardingEnabled: true }))).toEqual([
