@@ -201,6 +201,27 @@ describe('refused', () => {
   })
 })
 
+test('an action whose certificates have ended still takes what GET shows, and can be switched off', async () => {
+  const own = await startOne()
+  const endpoint = await own.alice.endpoint()
+  const shortLived = await newAuthority(30)
+  const identity = { clientCertificate: ours.certificate, clientKey: ours.key }
+  const action = await forward(endpoint, 'https://127.0.0.1:9/', {
+    ...identity,
+    certificateAuthority: shortLived.certificate,
+  })
+  await own.clock.advance(31 * DAY)
+  const off = await change(endpoint, action, { ...action, isActive: false })
+  expect(off).toMatchObject({ status: 200, body: { isActive: false, tls: action.tls } })
+  expect((await change(endpoint, action, { tls: identity })).status).toBe(200)
+  const { certificateAuthority } = members(ours)
+  expect((await change(endpoint, action, { tls: { certificateAuthority } })).status).toBe(200)
+  const ended = await authority.issue('creel', 20)
+  expect(wrongParts(await change(endpoint, action, { tls: members(ended) }))).toEqual([
+    '#/tls/clientCertificate not_allowed',
+  ])
+})
+
 test('14 days before the end one alert comes, and one when the certificate was replaced', async () => {
   const own = await startOne()
   const endpoint = await own.alice.endpoint()

@@ -86,7 +86,7 @@ const MEMBERS = Members.keyof().options
 type Merged = Readonly<Partial<Record<Member, string>>>
 
 /**
- * Checks credentials before they are saved.
+ * Checks credentials before they are saved. The token endpoint is not checked again if it is the stored one.
  *
  * A stored secret stays with the host that it was given for: a call that names another host must give it again, so that
  * no change of an address reveals a secret.
@@ -108,6 +108,7 @@ export async function authIssues(
   if (auth === null) return []
   const { kind, tokenUrl } = auth
   const merged = mergedWith(auth, before)
+  const knownUrl = before?.kind === 'oauth2ClientCredentials' ? before.tokenUrl : undefined
   const issues: InputIssue[] = []
   if (kind !== undefined) {
     const { secret, needed, taken } = PARTS[kind]
@@ -118,8 +119,7 @@ export async function authIssues(
       if (merged[member] === undefined || merged[member] === '')
         issues.push(issue([member], 'required', `${member} is required for ${kind}.`))
     if (secret !== null && auth[secret] === undefined) {
-      const known = before?.kind === 'oauth2ClientCredentials' ? before.tokenUrl : undefined
-      const isMoved = leadsElsewhere(url, stored?.url) || leadsElsewhere(tokenUrl, known)
+      const isMoved = leadsElsewhere(url, stored?.url) || leadsElsewhere(tokenUrl, knownUrl)
       if (before?.kind !== kind)
         issues.push(issue([secret], 'required', `${secret} is required for ${kind}.`))
       else if (isMoved)
@@ -127,7 +127,8 @@ export async function authIssues(
     }
   }
   issues.push(...memberIssues(merged))
-  if ((kind === undefined || kind === 'oauth2ClientCredentials') && tokenUrl !== undefined) {
+  const takesUrl = kind === undefined || kind === 'oauth2ClientCredentials'
+  if (takesUrl && tokenUrl !== undefined && tokenUrl !== knownUrl) {
     const found = await outbound.checkDestination(tokenUrl, ['auth', 'tokenUrl'])
     if (found.length === 0 && new URL(tokenUrl).protocol === 'http:' && !outbound.isListed(tokenUrl))
       issues.push(issue(['tokenUrl'], 'bad_url', 'The token endpoint must be an https address.'))

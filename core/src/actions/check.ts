@@ -6,6 +6,7 @@ import {
   type DeliveryPolicy,
   GONE,
   ORDER_BY_ENDPOINT,
+  policyText,
   retryDelaysOf,
   storedPolicy,
 } from '../deliveries/index.ts'
@@ -96,7 +97,7 @@ async function checkMembers(
   }
   if (kind !== 'notify') {
     if (url !== undefined && url !== stored?.url) issues.push(...(await ctx.outbound.checkDestination(url)))
-    if (delivery !== undefined && delivery !== null)
+    if (delivery !== undefined && delivery !== null && !isStored(delivery, stored))
       issues.push(...delayIssues(delivery, retentionMs(ctx.plan.limits)), ...statusIssues(delivery))
     issues.push(...signingIssues(ctx, input, stored))
     issues.push(...(await authIssues(ctx, input, stored)), ...tlsIssues(ctx, input, stored))
@@ -113,6 +114,10 @@ async function checkMembers(
   }
   return issues
 }
+
+/** Whether a policy is the stored one, which a change of the plan or of our rules does not make wrong. */
+const isStored = (delivery: Accepted<DeliveryPolicy>, stored: ActionRow | undefined): boolean =>
+  stored !== undefined && policyText(delivery) === policyText(storedPolicy(stored.deliveryPolicy))
 
 const issue = (member: string, code: ItemCode, detail: string) => issueOf([member], code, detail)
 

@@ -62,7 +62,7 @@ type Merged = TlsIdentity
 
 /**
  * Checks TLS settings before they are saved: certificates that are unreadable or expired, a key of another certificate,
- * a URL without TLS.
+ * a URL without TLS. A certificate equal to the stored one is not checked again: it may have expired since.
  *
  * @param url URL of the action, if the call gives one
  * @param stored undefined for a new action
@@ -78,11 +78,21 @@ export function tlsIssues(
       ? [issueOf(['url'], 'not_allowed', 'The action has TLS settings, which need an https URL.')]
       : []
   if (tls === null) return []
-  const merged = mergedWith(tls, stored, { secrets, workspaceId: workspace.id })
+  const opening = { secrets, workspaceId: workspace.id }
+  const merged = mergedWith(tls, stored, opening)
   if (isEmpty(merged)) return []
   const ofUrl = isPlain ? [issue([], 'not_allowed', 'TLS settings need an https URL.')] : []
   const now = clock.now()
-  return [...ofUrl, ...identityIssues(tls, merged, now), ...authorityIssues(merged, now)]
+  const before = settingsOf(stored)
+  const hasIdentity =
+    merged.clientCertificate === (before?.clientCertificate ?? null) &&
+    merged.clientKey === openedKey(stored, opening)
+  const hasAuthority = merged.certificateAuthority === (before?.certificateAuthority ?? null)
+  return [
+    ...ofUrl,
+    ...(hasIdentity ? [] : identityIssues(tls, merged, now)),
+    ...(hasAuthority ? [] : authorityIssues(merged, now)),
+  ]
 }
 
 function identityIssues(given: Accepted<NonNullable<TlsInput>>, merged: Merged, now: Date): InputIssue[] {

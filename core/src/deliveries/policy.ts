@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Accepted } from '../api/checks.ts'
 import type { RetrySchedule } from '../dispatch/index.ts'
 import { parsePath } from '../engine/conditions/index.ts'
 import { isRetrySchedule, retryDelaysOf } from './retrySchedule.ts'
@@ -91,7 +92,7 @@ export type DeliveryPolicy = z.output<typeof DeliveryPolicy>
 export const NO_POLICY: DeliveryPolicy = {}
 
 /** Writes a policy for its column; null when no member is set. */
-export function policyText(policy: DeliveryPolicy): string | null {
+export function policyText(policy: Accepted<DeliveryPolicy>): string | null {
   const text = JSON.stringify(policy, (_, value: unknown) => value ?? undefined)
   return text === '{}' ? null : text
 }

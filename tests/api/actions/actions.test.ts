@@ -250,6 +250,39 @@ describe('PUT /api/v1/endpoints/{endpointId}/actions/{actionId}', () => {
     expect((await client.put(path, { url: 'http://10.0.0.1/x', name: 'n' })).status).toBe(200)
   })
 
+  test('an equal token endpoint is not evaluated anew', async () => {
+    const open = await startService({ allowDestinations: ['127.0.0.0/8', '10.0.0.1'] })
+    const endpoint = await open.alice.endpoint()
+    const tokenUrl = 'http://10.0.0.1/token'
+    const auth = { kind: 'oauth2ClientCredentials', tokenUrl, clientId: 'creel', clientSecret: 'sssh-123' }
+    const made = await add(endpoint, forward({ auth }))
+    const closed = await startService({
+      database: open.database,
+      secretKey: open.secretKey,
+      parts: ['gateway'],
+    })
+    const path = endpoint.at(`/actions/${membersOf(made).id}`)
+    const client = new Client(closed.baseUrl, closed.captureUrl, open.alice.key, open.alice.workspaceId)
+    const other = { auth: { ...auth, tokenUrl: 'http://10.0.0.1/other' } }
+    expect(wrongParts(await client.put(path, other))).toEqual(['#/auth/tokenUrl not_allowed'])
+    expect((await client.put(path, { ...membersOf(made), isActive: false })).status).toBe(200)
+  })
+
+  test('delays longer than the retention of a smaller plan stay as they are', async () => {
+    const own = await startService({ plan: 'team' })
+    const endpoint = await own.alice.endpoint()
+    const delivery = { timeoutSeconds: 5, retry: { delays: ['30d', '30d'] } }
+    const made = await add(endpoint, forward({ delivery }))
+    await own.operator.workspaces.setPlan({ workspace: own.alice.workspaceId, plan: 'pro' })
+    const path = endpoint.at(`/actions/${membersOf(made).id}`)
+    const [shown] = await listed(endpoint)
+    expect((await endpoint.client.put(path, { ...shown, name: 'Billing' })).status).toBe(200)
+    const longer = { delivery: { retry: { delays: ['29d', '30d'] } } }
+    expect(wrongParts(await endpoint.client.put(path, longer))).toEqual([
+      '#/delivery/retry/delays/1 out_of_range',
+    ])
+  })
+
   test('another endpoint or workspace: the same 404', async () => {
     const [mine, other] = [await service.alice.endpoint(), await service.alice.endpoint()]
     const id = await idOf(add(mine))
