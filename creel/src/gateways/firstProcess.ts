@@ -65,7 +65,6 @@ export function startProcesses({ processes, words, env, log }: FirstProcessOptio
   }
 
   const start = (failures: number) => {
-    const counted = hub.join((totals) => child.send({ kind: 'totals', totals }))
     const onMessage = (message: FromMember) => {
       switch (message.kind) {
         case 'loaded':
@@ -98,17 +97,31 @@ export function startProcesses({ processes, words, env, log }: FirstProcessOptio
         )
       }
       const isSoon = performance.now() - child.startedAt < LASTING_MS
-      const wait = isSoon ? backoffMs(RESTART_MS, failures) : RESTART_MS.first
-      log.error({ pid: child.pid, how, restartMs: wait }, 'a gateway process ended: it is started again')
-      const timer = setTimeout(() => {
-        restarts.delete(timer)
-        gatewayRestarts.inc()
-        start(isSoon ? failures + 1 : 0)
-      }, wait)
-      restarts.add(timer)
+      restart({ pid: child.pid, how, isSoon }, failures)
     }
     const child = new ChildProcess(words, servingEnvironment(env), { onMessage, onEnded })
+    const counted = hub.join((totals) => child.send({ kind: 'totals', totals }))
     children.add(child)
+  }
+
+  const restart = (
+    { isSoon, ...ended }: { pid?: number; how: number | string; isSoon: boolean },
+    failures: number,
+  ) => {
+    const wait = isSoon ? backoffMs(RESTART_MS, failures) : RESTART_MS.first
+    log.error({ ...ended, restartMs: wait }, 'a gateway process ended: it is started again')
+    const timer = setTimeout(() => {
+      restarts.delete(timer)
+      gatewayRestarts.inc()
+      const next = isSoon ? failures + 1 : 0
+      try {
+        start(next)
+      } catch (error) {
+        // The system has no process left now, or the program's file is being replaced.
+        restart({ how: error instanceof Error ? error.message : String(error), isSoon: true }, next)
+      }
+    }, wait)
+    restarts.add(timer)
   }
 
   const answer = async (child: ChildProcess, { id, about }: Extract<FromMember, { kind: 'ask' }>) => {
