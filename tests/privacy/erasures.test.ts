@@ -551,14 +551,17 @@ test('the stored progress of an erasure stays short, however many endpoints ther
   expect((await stored.executeTakeFirstOrThrow()).progress.length).toBeLessThan(10_000)
 })
 
-test('a deadlock puts an erasure off, and does not end it', async () => {
+test.each([
+  'deadlock_detected',
+  'lock_not_available',
+])('an error that passes puts an erasure off, and does not end it: %s', async (condition) => {
   const client = await service.newClient()
   const endpoint = await client.endpoint()
   await endpoint.capture(json({ email: 'dora@erasure.example' }))
   await sql`create sequence deadlocks`.execute(service.db)
   await sql`create function meet_deadlock() returns trigger language plpgsql as $$
     begin
-      if nextval('deadlocks') = 1 then raise exception 'deadlock' using errcode = 'deadlock_detected'; end if;
+      if nextval('deadlocks') = 1 then raise exception 'passing' using errcode = ${sql.lit(condition)}; end if;
       return old;
     end $$`.execute(service.db)
   await sql`create trigger meet_deadlock before delete on requests for each row
@@ -585,6 +588,26 @@ test('a deadlock puts an erasure off, and does not end it', async () => {
   expect(ended).toMatchObject({ state: 'done', counts: { requests: 1 } })
   expect(await endpoint.requests()).toEqual([])
   await sql`drop function meet_deadlock cascade`.execute(service.db)
+  await sql`drop sequence deadlocks`.execute(service.db)
+})
+
+test('an erasure is answered with its id though it cannot begin within the call', async () => {
+  const client = await service.newClient()
+  await sql`create function refuse_begin() returns trigger language plpgsql as $$
+    begin raise exception 'none' using errcode = 'lock_not_available'; end $$`.execute(service.db)
+  await sql`create trigger refuse_begin before update on erasures for each row
+    when (old.workspace_id = ${sql.lit(client.workspaceId)} and old.state = 'queued') execute function refuse_begin()`.execute(
+    service.db,
+  )
+  const started = await client.expect(client.post('/api/v1/erasures', { value: 'late@erasure.example' }), Erasure)
+  expect(started.state).toBe('queued')
+  await sql`drop function refuse_begin cascade`.execute(service.db)
+  await service.clock.advance(120_000)
+  await service.runJob('erasures.sweep', {})
+  await eventually('the end', async () => {
+    const { state } = await client.expect(client.get(`/api/v1/erasures/${started.id}`), Erasure)
+    return state === 'done'
+  })
 })
 
 test.each(['delete', 'redact'])('what an import said of a capture is read, too: %s', async (mode) => {

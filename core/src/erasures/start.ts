@@ -25,7 +25,7 @@ export async function startErasure(
   const id = randomUUID()
   const workspaceId = ctx.workspace.id
   const now = ctx.clock.now()
-  await ctx.db.transaction().execute(async (trx) => {
+  const created = await ctx.db.transaction().execute(async (trx) => {
     await admitRun(trx, ERASURES, { workspaceId, owner: workspaceId })
     const key = await ensureHashKey(trx, { workspaceId, secrets: ctx.secrets, now })
     const endpoints = await trx
@@ -50,7 +50,7 @@ export async function startErasure(
       endpoints: {},
     }
     const valueHash = hashWith(key)(value)
-    await trx
+    const row = await trx
       .insertInto('erasures')
       .values({
         id,
@@ -65,7 +65,8 @@ export async function startErasure(
         dueAt: now,
         createdAt: now,
       })
-      .execute()
+      .returningAll()
+      .executeTakeFirstOrThrow()
     await recordChange(trx, ctx, {
       action: 'erasures.start',
       workspaceId,
@@ -74,7 +75,15 @@ export async function startErasure(
       after: { valueHash, paths: paths ?? [], mode, dryRun },
     })
     await ctx.enqueue(trx, ERASURE_RUNS, [{ payload: { erasureId: id } }])
+    return row
   })
-  await runErasure(ctx, { erasureId: id }, ctx.stopping)
-  return await ctx.db.selectFrom('erasures').where('id', '=', id).selectAll().executeTakeFirstOrThrow()
+  try {
+    await runErasure(ctx, { erasureId: id }, ctx.stopping)
+    return await ctx.db.selectFrom('erasures').where('id', '=', id).selectAll().executeTakeFirstOrThrow()
+  } catch (error) {
+    // The caller must learn its id. The message of an error may repeat a value.
+    const name = error instanceof Error ? error.name : 'unknown'
+    ctx.log.warn({ err: name, erasureId: id }, 'an erasure goes on by its job')
+    return created
+  }
 }

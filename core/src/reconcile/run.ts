@@ -1,6 +1,6 @@
 import type { Services } from '../api/services.ts'
 import { hashWith } from '../engine/storing/index.ts'
-import { isDatabaseOutage, isDeadlock } from '../platform/db/index.ts'
+import { isDatabaseOutage, isDeadlock, isPassing } from '../platform/db/index.ts'
 import { sleep } from '../platform/time/index.ts'
 import { requeueLost } from '../runs/index.ts'
 import { openHashKey } from '../workspaces/index.ts'
@@ -37,6 +37,10 @@ export async function runReconciliation(
   } catch (error) {
     if (error instanceof LeaseLost) return
     if (isDatabaseOutage(error)) throw error
+    if (isPassing(error)) {
+      services.log.warn({ err: error, reconciliationId }, 'a reconciliation goes on when its lease has ended')
+      return
+    }
     services.log.error({ err: error, reconciliationId }, 'a reconciliation failed')
     count((await end({ services, lease }, { code: 'internal_error', detail: '' })).row)
   }

@@ -151,6 +151,28 @@ test('deadlocks while a page is stored and while its events are captured end no 
   await sql`drop function meet_deadlock cascade`.execute(service.db)
 })
 
+test('a lock that is not free in time ends no run: it goes on when its lease has ended', async () => {
+  stripe.events.splice(0, stripe.events.length, stripeEvent(1, hoursAgo(1)))
+  const endpoint = await service.alice.endpoint({ provider: 'stripe' })
+  await sql`create sequence locks`.execute(service.db)
+  await sql`create function meet_lock() returns trigger language plpgsql as $$
+    begin
+      if nextval('locks') = 1 then raise exception 'locked' using errcode = 'lock_not_available'; end if;
+      return new;
+    end $$`.execute(service.db)
+  await sql`create trigger meet_lock before insert on reconciliation_events for each row
+    execute function meet_lock()`.execute(service.db)
+  const { id } = await startRun(endpoint, senders.stripeOrder())
+  await eventually('the lock', async () => {
+    const { rows } = await sql<{ isMet: boolean }>`select is_called as is_met from locks`.execute(service.db)
+    return rows[0]?.isMet
+  })
+  await service.clock.advance(121_000)
+  await service.runJob('reconcile.sweep', {})
+  expect(await ended(endpoint, id)).toMatchObject({ state: 'done', error: null, counts: { captured: 1 } })
+  await sql`drop function meet_lock cascade`.execute(service.db)
+})
+
 const findRun = (id: string) =>
   service.db
     .selectFrom('reconciliations')

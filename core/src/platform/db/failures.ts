@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { LineTooLong } from '../turns/index.ts'
 import type { Db } from './statement.ts'
 
 /** `query_canceled`: PostgreSQL ended the statement, at its time limit or on request. */
@@ -53,9 +54,12 @@ export function isDeadlock(error: unknown): boolean {
 /** Transactions that were rolled back, lack of resources, locks that were not free, interventions, errors of the system. */
 const PASSING = /^(40...|53...|55P03|57...|58...)$/
 
-/** Whether a statement failed because of the circumstances: it may succeed when it is run again as it is. */
+/**
+ * Whether a statement failed because of the circumstances, or got no connection in time: it may succeed when it is run
+ * again as it is.
+ */
 export function isPassing(error: unknown): boolean {
-  return isDatabaseOutage(error) || PASSING.test(codeOf(error) ?? '')
+  return isDatabaseOutage(error) || error instanceof LineTooLong || PASSING.test(codeOf(error) ?? '')
 }
 
 /** Data exceptions, violated constraints, and limits of a statement or a value. */
