@@ -551,45 +551,45 @@ test('the stored progress of an erasure stays short, however many endpoints ther
   expect((await stored.executeTakeFirstOrThrow()).progress.length).toBeLessThan(10_000)
 })
 
-test.each([
-  'deadlock_detected',
-  'lock_not_available',
-])('an error that passes puts an erasure off, and does not end it: %s', async (condition) => {
-  const client = await service.newClient()
-  const endpoint = await client.endpoint()
-  await endpoint.capture(json({ email: 'dora@erasure.example' }))
-  await sql`create sequence deadlocks`.execute(service.db)
-  await sql`create function meet_deadlock() returns trigger language plpgsql as $$
+test.each(['deadlock_detected', 'lock_not_available'])(
+  'an error that passes puts an erasure off, and does not end it: %s',
+  async (condition) => {
+    const client = await service.newClient()
+    const endpoint = await client.endpoint()
+    await endpoint.capture(json({ email: 'dora@erasure.example' }))
+    await sql`create sequence deadlocks`.execute(service.db)
+    await sql`create function meet_deadlock() returns trigger language plpgsql as $$
     begin
       if nextval('deadlocks') = 1 then raise exception 'passing' using errcode = ${sql.lit(condition)}; end if;
       return old;
     end $$`.execute(service.db)
-  await sql`create trigger meet_deadlock before delete on requests for each row
+    await sql`create trigger meet_deadlock before delete on requests for each row
     when (old.endpoint_id = ${sql.lit(endpoint.id)}) execute function meet_deadlock()`.execute(service.db)
-  const started = await client.expect(
-    client.post('/api/v1/erasures', { value: 'dora@erasure.example' }),
-    Erasure,
-  )
-  const read = () => client.expect(client.get(`/api/v1/erasures/${started.id}`), Erasure)
-  await eventually('the deadlock', async () => {
-    const { rows } = await sql<{ isMet: boolean }>`select is_called as is_met from deadlocks`.execute(
-      service.db,
+    const started = await client.expect(
+      client.post('/api/v1/erasures', { value: 'dora@erasure.example' }),
+      Erasure,
     )
-    return rows[0]?.isMet
-  })
-  expect((await read()).state).toBe('running')
-  // Its lease ends.
-  await service.clock.advance(120_000)
-  await service.runJob('erasures.sweep', {})
-  const ended = await eventually('the end', async () => {
-    const erasure = await read()
-    return erasure.state === 'running' || erasure.state === 'queued' ? undefined : erasure
-  })
-  expect(ended).toMatchObject({ state: 'done', counts: { requests: 1 } })
-  expect(await endpoint.requests()).toEqual([])
-  await sql`drop function meet_deadlock cascade`.execute(service.db)
-  await sql`drop sequence deadlocks`.execute(service.db)
-})
+    const read = () => client.expect(client.get(`/api/v1/erasures/${started.id}`), Erasure)
+    await eventually('the deadlock', async () => {
+      const { rows } = await sql<{ isMet: boolean }>`select is_called as is_met from deadlocks`.execute(
+        service.db,
+      )
+      return rows[0]?.isMet
+    })
+    expect((await read()).state).toBe('running')
+    // Its lease ends.
+    await service.clock.advance(120_000)
+    await service.runJob('erasures.sweep', {})
+    const ended = await eventually('the end', async () => {
+      const erasure = await read()
+      return erasure.state === 'running' || erasure.state === 'queued' ? undefined : erasure
+    })
+    expect(ended).toMatchObject({ state: 'done', counts: { requests: 1 } })
+    expect(await endpoint.requests()).toEqual([])
+    await sql`drop function meet_deadlock cascade`.execute(service.db)
+    await sql`drop sequence deadlocks`.execute(service.db)
+  },
+)
 
 test('an erasure is answered with its id though it cannot begin within the call', async () => {
   const client = await service.newClient()
@@ -599,7 +599,10 @@ test('an erasure is answered with its id though it cannot begin within the call'
     when (old.workspace_id = ${sql.lit(client.workspaceId)} and old.state = 'queued') execute function refuse_begin()`.execute(
     service.db,
   )
-  const started = await client.expect(client.post('/api/v1/erasures', { value: 'late@erasure.example' }), Erasure)
+  const started = await client.expect(
+    client.post('/api/v1/erasures', { value: 'late@erasure.example' }),
+    Erasure,
+  )
   expect(started.state).toBe('queued')
   await sql`drop function refuse_begin cascade`.execute(service.db)
   await service.clock.advance(120_000)
