@@ -75,6 +75,28 @@ describe('the first attempt of a capture', () => {
     ])
   })
 
+  test('is not made after its lease has ended: another one has been made in its place', async () => {
+    await using receiver = await startReceiver()
+    const { alice, db, clock, stop } = await startService()
+    const endpoint = await alice.endpoint({ forwardUrl: receiver.url })
+    // The connection of captures is there, and its statements are prepared.
+    await (await alice.endpoint()).send()
+    let sending: Promise<unknown> = Promise.resolve()
+    await db.transaction().execute(async (trx) => {
+      await sql`lock table deliveries in access exclusive mode`.execute(trx)
+      sending = endpoint.send({ body: 'late' })
+      await captureWaits(trx)
+      // As in a process that was stopped meanwhile.
+      await clock.advance(3_600_000)
+    })
+    await sending
+    await eventually('the end of the delivery', async () => (await countOf(db, 'deliveries')) === 0)
+    const attempts = await db.selectFrom('deliveryAttempts').select('state').orderBy('id').execute()
+    expect(attempts).toEqual([{ state: 'Interrupted' }, { state: 'Succeeded' }])
+    await stop()
+    expect(receiver.received).toHaveLength(1)
+  })
+
   test('dies with its process between the commit and the hand-over: the sweep of another makes it', async () => {
     await using receiver = await startReceiver()
     const database = await createTestDatabase()

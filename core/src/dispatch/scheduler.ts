@@ -307,6 +307,8 @@ export function startLanes<One extends Send, Result extends Outcome>(
     sendsInFlight.inc({ kind })
     try {
       const { outcome, tookMs } = await turns.run(lane.id, async () => {
+        // The process was stopped, or the send waited for too long: another process has it by now.
+        if (send.leaseUntil <= clock.now()) return { outcome: null, tookMs: 0 }
         const startedAt = performance.now()
         const outcome = await adapter.send(services, send, cutOff.signal, () => start(lane, send))
         return { outcome, tookMs: performance.now() - startedAt }
