@@ -82,11 +82,24 @@ export async function startWorkers(
   }
 }
 
+/**
+ * Queues of former versions. The schedules of these only are ended: one with another name may be of a newer version, with
+ * which this one runs during an upgrade.
+ */
+const FORMER = [
+  'alerts.send',
+  'deliveries.attempt',
+  'deliveries.flows',
+  'deliveries.recover',
+  'reconcile.start',
+  'replays.run',
+  'replays.start',
+]
+
 /** Schedules the queues that have a cron line, unless they are scheduled so. Ends the schedules of former queues. */
 async function schedule(boss: PgBoss, queues: readonly Queue[]): Promise<void> {
   const known = new Map((await boss.getSchedules()).map(({ name, cron }) => [name, cron]))
-  const former = new Set(known.keys()).difference(new Set(QUEUES.map(({ name }) => name)))
-  for (const name of former) await boss.unschedule(name)
+  for (const name of FORMER) if (known.has(name)) await boss.unschedule(name)
   for (const { name, cron } of queues) {
     if (cron !== undefined && cron !== known.get(name)) await boss.schedule(name, cron)
   }

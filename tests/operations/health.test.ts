@@ -70,15 +70,20 @@ describe('/readyz', () => {
 })
 
 describe('/metrics', () => {
-  test('leaves out the queues of former versions, whose jobs are never taken, and ends their schedules', async () => {
+  test('leaves out the queues of other versions, whose jobs are not taken here, and ends the schedules of former ones only', async () => {
     const { boss } = service.running
-    await boss.createQueue('former.sweep')
-    await boss.schedule('former.sweep', '* * * * *')
-    await boss.send('former.sweep', {})
+    for (const name of ['deliveries.flows', 'newer.sweep']) {
+      await boss.createQueue(name)
+      await boss.schedule(name, '* * * * *')
+      await boss.send(name, {})
+    }
     const { database, clock, secretKey } = service
     const next = await startService({ database, clock, secretKey })
-    expect((await boss.getSchedules()).map(({ name }) => name)).not.toContain('former.sweep')
-    expect(await scrape()).not.toContain('former.sweep')
+    const scheduled = (await boss.getSchedules()).map(({ name }) => name)
+    expect(scheduled).not.toContain('deliveries.flows')
+    expect(scheduled).toContain('newer.sweep')
+    expect(await scrape()).not.toMatch(/deliveries\.flows|newer\.sweep/)
+    await boss.unschedule('newer.sweep')
     await next.stop()
   })
 
