@@ -34,7 +34,7 @@ const watchesOf = stateOf<EndpointChanges, Map<string, WorkspaceWatch>>(() => ne
  * Without followers nothing is read.
  */
 export function joinWorkspace(
-  ctx: Pick<Context, 'clock' | 'db' | 'endpointChanges' | 'workspace' | 'onlyEndpointId' | 'log'>,
+  ctx: Pick<Context, 'db' | 'endpointChanges' | 'workspace' | 'onlyEndpointId' | 'log'>,
   ended: AbortSignal,
 ): WorkspaceFollower {
   const watches = watchesOf(ctx.endpointChanges)
@@ -67,7 +67,6 @@ export function joinWorkspace(
 }
 
 function startWatch({
-  clock,
   db,
   endpointChanges,
   workspace,
@@ -82,8 +81,9 @@ function startWatch({
     while (isDirty && watch.members.size > 0) {
       isDirty = false
       try {
-        if (clock.now().getTime() - attentionAt >= ATTENTION_MILLISECONDS) {
-          attentionAt = clock.now().getTime()
+        // The wall clock may be set back, and nothing would be counted until it has caught up.
+        if (performance.now() - attentionAt >= ATTENTION_MILLISECONDS) {
+          attentionAt = performance.now()
           attention = await readAttention(db, workspace.id, onlyEndpointId)
         }
         watch.overview = await readOverview(db, workspace.id, onlyEndpointId, attention)

@@ -58,9 +58,11 @@ export function createStrangers(
 ): Strangers {
   const windows = new Map<string, Window>()
   const nowMs = () => clock.now().getTime()
+  /** A window that begins later than now has ended, too: the clock was set back, and it would last as long as that. */
+  const isOpen = (untilMs: number) => untilMs > nowMs() && untilMs <= nowMs() + WINDOW_MS
   const windowOf = (group: string): Window | undefined => {
     const window = windows.get(group)
-    if (window === undefined || nowMs() - window.startedAt < WINDOW_MS) return window
+    if (window === undefined || isOpen(window.startedAt + WINDOW_MS)) return window
     windows.delete(group)
     return undefined
   }
@@ -80,7 +82,7 @@ export function createStrangers(
   const othersOf = (group: string) => {
     const [direct, forwarded] = [shared.direct.others(group), shared.forwarded.others(group)]
     const untilMs = Math.max(direct.untilMs, forwarded.untilMs)
-    return untilMs > nowMs()
+    return isOpen(untilMs)
       ? { count: direct.count + forwarded.count, untilMs, isOfProxy: forwarded.count > 0 }
       : { count: 0, untilMs: 0, isOfProxy: false }
   }
