@@ -58,7 +58,9 @@ const CLAIM = statement(
   )
   update alert_deliveries d set leased_until = $4::timestamptz, attempt_count = d.attempt_count + 1
   from picked p where d.id = p.id
-  returning d.*`,
+  returning d.id, d.alert_id, d.workspace_id, d.at, d.channel_id, d.channel_name, d.channel_kind, d.recipient, d.outcome,
+    d.detail, d.status_code, d.duration_ms, d.email_fallback, d.attempt_count, d.attempts_max, d.next_attempt_at,
+    d.lane_id, d.priority, d.leased_until`,
 )
 
 /** When the next send of each of the lanes `$1` is due that no process makes at `$2`, or the first lease ends. */
