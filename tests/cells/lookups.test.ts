@@ -52,3 +52,20 @@ test('a sender is never told 404 while its workspace moves, whatever moment each
     await far.drop()
   }
 })
+
+test('a sender whose cell hangs is told 503 in time, although its URL names the cell', async () => {
+  const far = await startFar(await createTestDatabase(), 0)
+  const { cells, process } = await startCells([far, await createTestDatabase()])
+  try {
+    const endpoint = await cells[0]?.owner.endpoint()
+    far.path.isSilent = true
+    const startedAt = performance.now()
+    expect((await endpoint?.send())?.status).toBe(503)
+    // PostgreSQL's own limit would end the statement after a minute.
+    expect(performance.now() - startedAt).toBeLessThan(30_000)
+  } finally {
+    far.path.isSilent = false
+    await process.stop()
+    await far.drop()
+  }
+})

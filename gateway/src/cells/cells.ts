@@ -126,7 +126,7 @@ export interface Answered<Answer> {
 /**
  * Timeout of a cell's answer, in milliseconds: one hanging server does not delay unknown callers for longer.
  */
-const ANSWER_MS = 5_000
+export const ANSWER_MS = 5_000
 
 /**
  * Asks the cell of a hint first, then all others at once, until one knows what is asked for.

@@ -1,6 +1,7 @@
 import type { CaptureSettings, Captures } from '@creel/core/capture'
 import { cellOfId } from '@creel/core/cells'
-import { askTwice, type Cells, createMemory, type OpenCell } from './cells.ts'
+import { within } from '@creel/core/platform/time'
+import { ANSWER_MS, askTwice, type Cells, createMemory, type OpenCell } from './cells.ts'
 
 /**
  * The capture path over several cells. The id of a capture URL names its cell; if that cell does not know it, all others
@@ -15,10 +16,15 @@ export function routedCaptures(cells: Cells): Captures {
     return number === null ? undefined : cells.of(number)?.captures.peekSettings(captureId)
   }
 
-  /** @param asked a cell that has answered already that it does not know the id */
-  const findBeside = async (asked: OpenCell | undefined, captureId: string) => {
-    const ask = async (cell: OpenCell, isAgain: boolean) =>
-      cell === asked && !isAgain ? undefined : await cell.captures.findSettings(captureId)
+  /**
+   * @param asked a cell that was asked already: it does not know the id, or `hangs`
+   */
+  const findBeside = async (asked: OpenCell | undefined, captureId: string, hangs = false) => {
+    const ask = async (cell: OpenCell, isAgain: boolean) => {
+      if (cell !== asked || isAgain) return await cell.captures.findSettings(captureId)
+      if (hangs) throw new Error(`The cell did not answer within ${ANSWER_MS} ms.`)
+      return undefined
+    }
     const found = await askTwice({ cells, memory }, { handle: captureId, hint: null }, ask)
     if (found !== undefined && found.answer.cell !== cellOfId(captureId))
       memory.remember(captureId, found.answer.cell)
@@ -28,8 +34,10 @@ export function routedCaptures(cells: Cells): Captures {
   const findSettings: Captures['findSettings'] = async (captureId) => {
     const hint = memory.cellOf(captureId) ?? cellOfId(captureId)
     const cell = hint === null ? undefined : cells.of(hint)
-    const settings = await cell?.captures.findSettings(captureId)
-    if (settings !== undefined || memory.isUnknown(captureId)) return settings
+    const known = cell?.captures.findSettings(captureId).then((settings) => ({ settings }))
+    const answer = known === undefined ? undefined : await within(known, ANSWER_MS)
+    if (cell !== undefined && answer === undefined) return await findBeside(cell, captureId, true)
+    if (answer?.settings !== undefined || memory.isUnknown(captureId)) return answer?.settings
     return await findBeside(cell, captureId)
   }
 
