@@ -12,7 +12,7 @@ export const Counts = z.object({
 })
 
 /** Parts of an endpoint in each round over all endpoints. */
-export const PARTS_OF_ROUND = { first: 3, second: 2 } as const
+const PARTS_OF_ROUND = { first: 3, second: 2 } as const
 
 /** Progress of an erasure as it is stored. */
 export const Progress = z.object({

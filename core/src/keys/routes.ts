@@ -102,7 +102,7 @@ async function changeKey(
 
 /** Issues of a new expiry for this key. Undefined: it stays. */
 function issuesOfExpiry(key: KeyRow, expiresAt: Date | null | undefined): InputIssue[] {
-  if (expiresAt === undefined) return []
+  if (expiresAt === undefined || keepsExpiry(key, expiresAt)) return []
   const refused = (detail: string) => [{ path: ['expiresAt'], code: 'not_allowed' as const, detail }]
   if (key.kind === 'oauth')
     return refused('The key of an agent ends 30 days after its last refresh. Revoke it to end it before.')
@@ -111,6 +111,10 @@ function issuesOfExpiry(key: KeyRow, expiresAt: Date | null | undefined): InputI
     return refused('The key was rotated: it can end sooner, but not later. Use the key that replaced it.')
   return []
 }
+
+/** Whether an expiry is the one that the key has, which is not checked again. */
+const keepsExpiry = (key: KeyRow, expiresAt: Date | null | undefined): boolean =>
+  expiresAt === undefined || expiresAt?.getTime() === key.expiresAt?.getTime()
 
 const keyId = z.string().meta({ format: 'uuid', description: 'Id of the key' })
 
@@ -161,6 +165,7 @@ export const keyRoutes = router({
     output: Key,
     finds: findsKey,
     check: (ctx, { expiresAt }) => {
+      if (keepsExpiry(ctx.namedKey, expiresAt)) return []
       const issues = issuesOfExpiry(ctx.namedKey, expiresAt)
       return issues.length > 0 ? issues : issuesOfKey(ctx, { scope: 'read', expiresAt })
     },
