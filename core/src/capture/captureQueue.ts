@@ -1,9 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { UnsentError } from '../platform/db/index.ts'
 import type { DeliveryServices } from './batchDeliveries.ts'
 import { storeBatch } from './captureBatch.ts'
 import { type CaptureConnection, keepConnection } from './captureConnection.ts'
-import { type CaptureOutcome, LOCK_MS_MAX, STATEMENT_SECONDS_MAX } from './captureStatement.ts'
+import { type CaptureOutcome, STATEMENT_SECONDS_MAX } from './captureStatement.ts'
 import type { EvaluatedCapture } from './evaluateCapture.ts'
 
 /** PostgreSQL cannot store anything now. Nothing is known to be stored. */
@@ -36,10 +37,15 @@ const ANSWER_SECONDS_MAX = STATEMENT_SECONDS_MAX + 5
 /** After an error of PostgreSQL, captures are refused at once for this time. Then the next one is stored again. */
 const PAUSE_MILLISECONDS = 250
 /**
- * A batch that waited too long for a lock is stored by endpoint, so that one locked endpoint fails its own captures only:
- * with so short waits, and for so long in all.
+ * Looks for locked endpoints after a wait for a lock was too long, and the pause between them: a lock of another gateway's
+ * batch is free again soon.
  */
-const APART = { lockMs: 200, msMax: 3_000 } as const
+const LOOKS = { max: 10, pauseMs: 20 } as const
+/** Endpoints of `$1` whose counters are not locked. */
+const FIND_FREE =
+  'select endpoint_id from endpoint_counters where endpoint_id = any($1::uuid[]) for update skip locked'
+/** Times that captures are stored anew after a conflict, or without those of locked endpoints. */
+const FURTHER_TRIES = 2
 
 interface Waiting {
   readonly capture: EvaluatedCapture
@@ -58,6 +64,8 @@ export function createCaptureQueue(services: DeliveryServices, pool: pg.Pool): C
   const { log } = services
   let waiting: Waiting[] = []
   const connection = keepConnection(pool, services)
+  /** Endpoints that were locked for too long. They are asked about first, so that no other waits for them again. */
+  const locked = new Set<string>()
   let pausedUntil = 0
   let isScheduled = false
   let closed = false
@@ -107,10 +115,13 @@ export function createCaptureQueue(services: DeliveryServices, pool: pg.Pool): C
    *
    * @returns a function that answers the senders of the batch
    */
-  const store = async (batch: readonly Waiting[], mayRetry = true): Promise<() => void> => {
+  const store = async (batch: readonly Waiting[], triesLeft = FURTHER_TRIES): Promise<() => void> => {
     let used = connection.peek()
     try {
       used ??= await connection.open()
+      const known = locked.size === 0 ? [] : endpointsOf(batch).filter((id) => locked.has(id))
+      if (known.length > 0 && triesLeft === FURTHER_TRIES)
+        return await storeFree(used, batch, known, triesLeft)
       const outcomes = await inTime(used, (open) =>
         storeBatch(
           services,
@@ -122,11 +133,10 @@ export function createCaptureQueue(services: DeliveryServices, pool: pg.Pool): C
         for (const [index, { resolve }] of batch.entries()) resolve(outcomes[index] ?? UNAVAILABLE)
       }
     } catch (error) {
-      if (isConflict(error) && mayRetry) return await store(batch, false)
+      if (isConflict(error) && triesLeft > 0) return await store(batch, triesLeft - 1)
       if (isLockTimeout(error) && used !== undefined) {
-        const groups = [...Map.groupBy(batch, ({ capture }) => capture.settings.endpointId).values()]
-        if (mayRetry && groups.length > 1) return await storeApart(used, groups)
-        log.warn({ err: error }, 'captures waited too long for a lock: their senders get 503')
+        log.warn({ err: error }, 'captures waited too long for a lock: senders to its endpoint get 503')
+        if (triesLeft > 0) return await storeFree(used, batch, endpointsOf(batch), triesLeft)
         return () => refuse(batch)
       }
       const isOfOneCapture = isRowError(error) || error instanceof UnsentError
@@ -149,19 +159,36 @@ export function createCaptureQueue(services: DeliveryServices, pool: pg.Pool): C
     }
   }
 
-  const storeApart = async (used: CaptureConnection, groups: readonly (readonly Waiting[])[]) => {
-    const limitLocks = (milliseconds: number) =>
-      used.pipeline
-        .exclusively(() => used.client.query(`set lock_timeout = ${milliseconds}`))
-        .catch((error: unknown) => connection.drop(used, error))
-    const endsAt = performance.now() + APART.msMax
-    const answers: (() => void)[] = []
-    await limitLocks(APART.lockMs)
-    for (const group of groups)
-      answers.push(performance.now() < endsAt ? await store(group, false) : () => refuse(group))
-    await limitLocks(LOCK_MS_MAX)
+  /** Stores a batch without the captures of those of the endpoints `asked` that are locked. These are refused. */
+  const storeFree = async (
+    used: CaptureConnection,
+    batch: readonly Waiting[],
+    asked: readonly string[],
+    triesLeft: number,
+  ): Promise<() => void> => {
+    const stuck = new Set(asked)
+    try {
+      for (let look = 1; stuck.size > 0 && look <= LOOKS.max; look += 1) {
+        if (look > 1) await sleep(LOOKS.pauseMs)
+        const { rows } = await inTime(used, ({ pipeline, client }) =>
+          pipeline.exclusively(() => client.query<{ endpoint_id: string }>(FIND_FREE, [[...stuck]])),
+        )
+        for (const row of rows) stuck.delete(row.endpoint_id)
+      }
+    } catch (error) {
+      connection.drop(used, error)
+      return () => refuse(batch)
+    }
+    for (const id of asked) {
+      if (stuck.has(id)) locked.add(id)
+      else locked.delete(id)
+    }
+    const isStuck = ({ capture }: Waiting) => stuck.has(capture.settings.endpointId)
+    const free = batch.filter((one) => !isStuck(one))
+    const answer = free.length === 0 ? undefined : await store(free, triesLeft - 1)
     return () => {
-      for (const answer of answers) answer()
+      answer?.()
+      refuse(batch.filter(isStuck))
     }
   }
 
@@ -239,6 +266,10 @@ function nextBatch(waiting: readonly Waiting[]): { batch: Waiting[]; rest: Waiti
   }
   return { batch, rest }
 }
+
+const endpointsOf = (batch: readonly Waiting[]): readonly string[] => [
+  ...new Set(batch.map(({ capture }) => capture.settings.endpointId)),
+]
 
 /** Whether an error is of our code, and not of the connection. */
 function isProgramError(error: unknown): boolean {

@@ -63,7 +63,7 @@ export const STATEMENT_SECONDS_MAX = 20
  * Time limit of a wait for one lock, in milliseconds: longer than any transaction of ours holds the counters of an
  * endpoint, and short enough for the captures of others that wait behind.
  */
-export const LOCK_MS_MAX = 10_000
+const LOCK_MS_MAX = 10_000
 
 /** A commit must be durable, even if the server's default is not. */
 const SESSION_SETTINGS = `
