@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { budgetClock, SECONDS_LEFT, takeFromWindow } from '../api/callBudget.ts'
-import { isSealed } from '../api/seal.ts'
+import { isSealed, isSealedOf } from '../api/seal.ts'
 import { isHere, isLive } from '../keys/index.ts'
 import { type Db, type RowsOf, run, type SessionsTable, statement, type Trx } from '../platform/db/index.ts'
 import { DAY_MS } from '../platform/time/index.ts'
@@ -180,7 +180,7 @@ export async function deleteSession(trx: Trx, workspaceId: string, id: string): 
   return numDeletedRows > 0n
 }
 
-/** Deletes a session, and returns whose it was; undefined if there is none. */
+/** Deletes a session, and returns whose it was, and whether its workspace is sealed; undefined if there is none. */
 export async function deleteSessionOfToken(trx: Trx, sha256: Buffer) {
   return await trx
     .deleteFrom('sessions')
@@ -188,6 +188,7 @@ export async function deleteSessionOfToken(trx: Trx, sha256: Buffer) {
     .returning((of) => [
       'id',
       'workspaceId',
+      isSealedOf('sessions.workspace_id'),
       of.selectFrom('apiKeys').whereRef('apiKeys.id', '=', 'sessions.apiKeyId').select('name').as('keyName'),
     ])
     .executeTakeFirst()

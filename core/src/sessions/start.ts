@@ -44,7 +44,7 @@ export async function startSession(
     if (owner === undefined) {
       throw new DomainError('unauthorized', 'The sign-in link was used already, or is older than 15 minutes.')
     }
-    if (former !== null) await endSessionIn(trx, services, { token: former, address })
+    if (former !== null) await endSessionIn(trx, services, { token: former, address, isFormer: true })
     const { token, sha256 } = newToken()
     const createdAt = services.clock.now()
     const id = randomUUID()
@@ -106,6 +106,8 @@ interface SignOut {
   readonly token: string
   /** Of the call; null when unknown. */
   readonly address: string | null
+  /** Whether another session begins, which a seal of this one's workspace must not prevent. */
+  readonly isFormer?: boolean
 }
 
 /**
@@ -118,9 +120,13 @@ export async function endSessionOfToken(services: Services, signOut: SignOut): P
 }
 
 /** {@link endSessionOfToken} as a part of a transaction. */
-async function endSessionIn(trx: Trx, { clock }: Services, { token, address }: SignOut): Promise<void> {
+async function endSessionIn(
+  trx: Trx,
+  { clock }: Services,
+  { token, address, isFormer = false }: SignOut,
+): Promise<void> {
   const ended = await deleteSessionOfToken(trx, tokenFingerprint(token))
-  if (ended === undefined) return
+  if (ended === undefined || (isFormer && ended.isSealed)) return
   const { id, keyName, workspaceId } = ended
   // Not in the name of who signs in: that may be a key of another workspace.
   const actor: Actor = { kind: 'session', id, name: keyName ?? 'owner', address }
