@@ -67,8 +67,10 @@ async function oldestIdSince(
   const of = { endpointId, since, pageSize: 1, partial: true } as const
   const page = await calls.requests.list(of)
   // A service before 0.2.0 knows no order. Its oldest is on the last page.
-  if (page.next === undefined)
+  if (page.next === undefined) {
+    if (page.totalPages === 0) return undefined
     return (await calls.requests.list({ ...of, page: page.totalPages })).items[0]?.id
+  }
   const all = itemsOf((from) => calls.requests.list({ ...of, ...from, order: 'asc' }))
   for await (const { id } of all) return id
   return undefined
