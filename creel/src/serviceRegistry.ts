@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile, rm } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { writePrivately } from '@creel/terminal/connection/profile'
 import { jsonOrText } from '@creel/terminal/words'
@@ -18,6 +19,8 @@ const Entry = z.object({
   dataDir: z.string().startsWith('/'),
   pid: z.int().positive(),
   startedAt: z.iso.datetime(),
+  /** Machines, and containers, may share a home folder, and not their process ids. */
+  host: z.string().optional(),
 })
 
 /** A service on an embedded PostgreSQL that the user has started. `url` is its address, `dataDir` an absolute path. */
@@ -52,7 +55,7 @@ export async function registerService(
   for (const { file: other, entry } of await entriesOf(folder)) {
     if (entry.url === service.url && other !== file) await rm(other, { force: true })
   }
-  const entry = { ...service, pid: process.pid, startedAt: new Date().toISOString() }
+  const entry = { ...service, pid: process.pid, startedAt: new Date().toISOString(), host: hostname() }
   await writePrivately(file, `${JSON.stringify(entry)}\n`)
 }
 
@@ -74,18 +77,22 @@ export async function runningServices(environment: Environment): Promise<Registe
   return entries.filter((_entry, at) => isAnswered[at])
 }
 
-/** The entries of processes that are there. A killed service leaves its entry, which is removed. */
+/** The entries of processes that are there. A service that was killed on this machine leaves its entry, which is removed. */
 async function entriesOf(folder: string): Promise<{ file: string; entry: RegisteredService }[]> {
   const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.json'))
-  const read = names.map(async (name) => {
+  const all = names.map(async (name) => {
     const file = join(folder, name)
-    const entry = Entry.safeParse(jsonOrText(await readFile(file, 'utf8').catch(() => '')))
+    const text = () => readFile(file, 'utf8').catch(() => '')
+    const read = await text()
+    const entry = Entry.safeParse(jsonOrText(read))
     if (!entry.success) return []
     if (isThere(entry.data.pid)) return [{ file, entry: entry.data }]
-    await rm(file, { force: true }).catch(() => undefined)
+    // The service may have been started again meanwhile.
+    const isLeft = entry.data.host === hostname() && (await text()) === read
+    if (isLeft) await rm(file, { force: true }).catch(() => undefined)
     return []
   })
-  return (await Promise.all(read)).flat()
+  return (await Promise.all(all)).flat()
 }
 
 function isThere(pid: number): boolean {
