@@ -36,7 +36,7 @@ export const Progress = z.object({
         afterId: z.int(),
         upToId: z.int(),
         // Of a capture with many attempts, the first after `afterId`: the last attempt that was looked at.
-        attemptAfterId: z.int(),
+        attemptAfterId: z.int().default(0),
       }),
       // Attempts that were under way while the captures were looked through. `upToId` is set when they are waited for.
       z.object({

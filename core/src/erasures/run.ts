@@ -2,7 +2,7 @@ import { type Selectable, sql } from 'kysely'
 import { isSealed } from '../api/seal.ts'
 import type { Services } from '../api/services.ts'
 import { recordChange } from '../audit/index.ts'
-import { type ErasuresTable, isDatabaseOutage, isPassing } from '../platform/db/index.ts'
+import { type ErasuresTable, isDatabaseOutage, isWorthAnotherLease } from '../platform/db/index.ts'
 import { requeueLost } from '../runs/index.ts'
 import { ERASURE_RUNS, ERASURES, LEASE_MS } from './declarations.ts'
 import { valueFinder } from './match.ts'
@@ -55,7 +55,7 @@ export async function runErasure(
     if (isDatabaseOutage(error)) throw error
     // The message of an error may repeat a value.
     const name = error instanceof Error ? error.name : 'unknown'
-    if (isPassing(error)) {
+    if (isWorthAnotherLease(error)) {
       services.log.warn({ err: name, erasureId }, 'an erasure goes on when its lease has ended')
       return
     }

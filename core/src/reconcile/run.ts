@@ -1,6 +1,6 @@
 import type { Services } from '../api/services.ts'
 import { hashWith } from '../engine/storing/index.ts'
-import { isDatabaseOutage, isDeadlock, isPassing } from '../platform/db/index.ts'
+import { isDatabaseOutage, isDeadlock, isWorthAnotherLease } from '../platform/db/index.ts'
 import { sleep } from '../platform/time/index.ts'
 import { requeueLost } from '../runs/index.ts'
 import { openHashKey } from '../workspaces/index.ts'
@@ -37,7 +37,7 @@ export async function runReconciliation(
   } catch (error) {
     if (error instanceof LeaseLost) return
     if (isDatabaseOutage(error)) throw error
-    if (isPassing(error)) {
+    if (isWorthAnotherLease(error)) {
       services.log.warn({ err: error, reconciliationId }, 'a reconciliation goes on when its lease has ended')
       return
     }

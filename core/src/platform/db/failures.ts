@@ -62,6 +62,13 @@ export function isPassing(error: unknown): boolean {
   return isDatabaseOutage(error) || error instanceof LineTooLong || PASSING.test(codeOf(error) ?? '')
 }
 
+/**
+ * Whether a run is to go on after an error, when its lease has ended. A statement that takes too long does so again.
+ */
+export function isWorthAnotherLease(error: unknown): boolean {
+  return isPassing(error) && !isStatementTimeout(error)
+}
+
 /** Data exceptions, violated constraints, and limits of a statement or a value. */
 const REFUSALS = /^(22...|23...|54...)$/
 
