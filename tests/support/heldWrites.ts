@@ -44,6 +44,8 @@ export async function holdUpWrites(db: Db, write: Write, condition = 'true') {
 export function holdOpen(db: Db, work: (trx: Trx) => Promise<unknown>) {
   const [isOpen, mayEnd] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const holding = db.transaction().execute(async (trx) => {
+    // The session of a service would be ended while the transaction waits for the test.
+    await sql`set local idle_in_transaction_session_timeout = 0`.execute(trx)
     await work(trx)
     isOpen.resolve()
     await mayEnd.promise
