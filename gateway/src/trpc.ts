@@ -46,15 +46,16 @@ export function trpc(
 ): (request: Request, notes: CallNotes) => Promise<Response> {
   return async (request, notes) => {
     const traceId = traceIdOf(request)
-    const allow = allowedInstead(request)
-    if (allow !== null) {
-      const wrong = new DomainError('method_not_allowed', 'Mutations are sent with POST, queries with GET.')
-      return refusal(wrong, traceId, { Allow: allow })
-    }
     let bounded: Request
     let calls: Context['calls']
     try {
-      checkCount(proceduresOf(request))
+      const names = proceduresOf(request)
+      const allow = allowedInstead(request, names)
+      if (allow !== null) {
+        const wrong = new DomainError('method_not_allowed', 'Mutations are sent with POST, queries with GET.')
+        return refusal(wrong, traceId, { Allow: allow })
+      }
+      checkCount(names)
       ;({ bounded, calls } = await withInputRead(request))
     } catch (error) {
       return refusal(error, traceId)
@@ -64,6 +65,7 @@ export function trpc(
       endpoint: '/trpc',
       req: bounded,
       router: appRouter,
+      maxBatchSize: MAX_BATCH,
       createContext: async ({ info }): Promise<Context> => {
         // A request that names no procedure still counts as a call.
         const caller = await callerOf(services, request, Math.max(1, info.calls.length), hasConsole)
@@ -95,15 +97,24 @@ export function trpc(
 }
 
 /** Methods for a call whose own is wrong; null if tRPC finds that out. Without JSON it does not look at what is called. */
-function allowedInstead(request: Request): string | null {
+function allowedInstead(request: Request, names: readonly string[]): string | null {
   if (!METHODS.has(request.method)) return 'GET, POST'
   if (request.method === 'GET' || request.method === 'HEAD' || isJson(request)) return null
-  return proceduresOf(request).every((name) => READS.has(name)) ? 'GET' : null
+  return names.every((name) => READS.has(name)) ? 'GET' : null
 }
 
-/** The procedures that the path of a batch names. */
+/**
+ * The procedures that the path of a batch names. tRPC decodes the path before it splits it, so a comma may be encoded.
+ *
+ * @throws DomainError `request_invalid`
+ */
 function proceduresOf(request: Request): string[] {
-  return new URL(request.url).pathname.slice('/trpc/'.length).split(',')
+  const path = new URL(request.url).pathname.slice('/trpc/'.length)
+  try {
+    return decodeURIComponent(path).split(',')
+  } catch {
+    throw new DomainError('request_invalid', 'The path has a percent sign that encodes no character.')
+  }
 }
 
 /** A key takes precedence. A cookie counts only when our own page sends it, and a change must come as JSON. */

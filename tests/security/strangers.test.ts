@@ -192,11 +192,33 @@ describe('tRPC', () => {
   })
 
   test('too many procedures get one error, not one each', async () => {
-    const answer = await trpc(`${'endpoints.list,'.repeat(10_000)}me?batch=1`, { headers: keyOf })
-    expect(answer.status).toBe(400)
-    const text = await answer.text()
-    expect(text).toContain('A batch holds at most 20 procedures.')
-    expect(text.length).toBeLessThan(1000)
+    for (const comma of [',', '%2C', '%2c']) {
+      const answer = await trpc(`${`a${comma}`.repeat(10_000)}me?batch=1`, { headers: keyOf })
+      expect(answer.status).toBe(400)
+      const text = await answer.text()
+      expect(text.length).toBeLessThan(1000)
+      expect(text).toContain('A batch holds at most 20 procedures.')
+    }
+  })
+
+  test('a batch of which every second comma is encoded counts as all of its procedures', async () => {
+    const key = { ...keyOf, Authorization: `Bearer ${service.charlie.key}` }
+    const batch = (count: number) => {
+      const names = Array.from({ length: count / 2 }, () => 'me.get%2Cme.get').join(',')
+      return trpc(`${names}?batch=1&input={}`, { headers: key })
+    }
+    expect(await (await batch(20)).json()).toHaveLength(20)
+    expect((await batch(22)).status).toBe(400)
+  })
+
+  test('a path that cannot be decoded is refused like other calls that cannot be read', async () => {
+    for (const method of ['GET', 'POST']) {
+      const answer = await trpc('%zz%2Cme.get', { method })
+      expect([answer.status, await answer.json()]).toMatchObject([
+        400,
+        { error: { data: { code: 'BAD_REQUEST', problem: { code: 'request_invalid' } } } },
+      ])
+    }
   })
 
   test("a body has REST's limit: by what it says, and by what comes", async () => {
