@@ -267,6 +267,29 @@ describe('senders', () => {
     await dial(port, 'POST /api HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n').closed
   })
 
+  test('one that stalls within its body after it was answered is cut off, whoever had paused the body', async () => {
+    const port = await start({
+      limits: FAST,
+      fetch: async () => new Response('refused', { status: 401 }),
+      capture: (exchange) =>
+        exchange.receive({
+          ...NOBODY,
+          onData() {
+            exchange.pause()
+            exchange.answer(textAnswer('refused'))
+          },
+        }),
+    })
+    for (const path of ['/api', '/hook/t']) {
+      const head = `POST ${path} HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\n`
+      for (const bytes of ['{', 'x'.repeat(999)]) {
+        const client = dial(port, head + bytes)
+        await client.until('refused')
+        await client.closed
+      }
+    }
+  })
+
   test('one that stalls within its headers is cut off, on a new connection and on a kept one', async () => {
     const port = await start({ limits: FAST })
     await dial(port, 'POST /hook/t HTTP/1.1\r\nHost:').closed

@@ -209,6 +209,8 @@ export class Connection implements OwnedConnection, ExchangeConnection {
 
   beginAnswer(keepAlive: boolean, closesUnlessWhole: boolean): boolean {
     this.#receiver = undefined
+    // What is dropped is read at any speed, so its deadline runs, even if the handler had not read all that it got.
+    this.#bodyPaused = false
     if (!this.#reader.bodyEnded) {
       this.#enter('dropping')
       this.#bodyDeadline.begin()
