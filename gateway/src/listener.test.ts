@@ -521,6 +521,27 @@ describe('a client that is gone', () => {
     expect(signal.aborted).toBe(true)
   })
 
+  test.each([
+    ['text/csv', 'breaks off', false],
+    ['text/event-stream', 'ends', true],
+  ])('by a half-close within an answer of %s, of which it has a part: it %s', async (type, _, isWhole) => {
+    const cancelled = Promise.withResolvers<void>()
+    const port = await start({
+      fetch: async () => {
+        const body = new ReadableStream({
+          start: (parts) => parts.enqueue(Buffer.from('first')),
+          cancel: () => cancelled.resolve(),
+        })
+        return new Response(body, { headers: { 'Content-Type': type } })
+      },
+    })
+    const client = dial(port, 'GET /export HTTP/1.1\r\nHost: h\r\n\r\n')
+    await client.until('first')
+    client.socket.end()
+    await cancelled.promise
+    expect((await client.closed).endsWith('0\r\n\r\n')).toBe(isWhole)
+  })
+
   test('by a reset while its connection is not read from is noticed when it is answered', async () => {
     const asked = Promise.withResolvers<WireExchange>()
     const port = await start({

@@ -56,10 +56,9 @@ export async function answerShare(services: Services, request: Request): Promise
     const link = token === null ? undefined : await openShareLink(services, token)
     return link === undefined ? gonePage() : await pageInTurn(link, request.signal)
   } catch (error) {
-    if (request.signal.aborted) return gonePage()
     if (error instanceof LineTooLong) return busyPage(Math.ceil(error.waitMs / 1000))
-    // Not the path, which holds the token.
-    services.log.error({ err: error, path: '/share' }, 'unexpected error')
+    // A reader that has hung up may still read: the link is not gone. Not the path, which holds the token.
+    if (!request.signal.aborted) services.log.error({ err: error, path: '/share' }, 'unexpected error')
     return notePage(503, 'This page cannot be shown now', 'Reload it in a moment.')
   }
 }

@@ -125,7 +125,9 @@ async function sendAnswer(answer: Response, exchange: Exchange, signal: AbortSig
     return stop()
   }
   await sendParts(answer, exchange, (send, stream) =>
-    start === undefined ? pourEvents(reader, send, stream) : pour(answer, reader, start, send, stream),
+    start === undefined
+      ? pourEvents(reader, send, stream)
+      : pour(answer, { reader, start, signal }, send, stream),
   )
 }
 
@@ -210,16 +212,19 @@ function sendWhole(answer: Response, exchange: Exchange, body: readonly Uint8Arr
 /**
  * Sends the answer as it is made, each part after the client has taken the one before. Pieces that are available
  * together, such as the lines of an event, form one part.
+ *
+ * @throws the signal's reason when the client hangs up first: reading then ends as at the end of a whole answer, and
+ *   one that has half-closed would take the part that it has for all of it
  */
 async function pour(
   answer: Response,
-  reader: PieceReader,
-  start: Available,
+  { reader, start, signal }: { reader: PieceReader; start: Available; signal: AbortSignal },
   send: SendPart,
   stream: AnswerStream,
 ): Promise<void> {
   let held = heldBytesOf(answer)
   for (let available = start; ; available = await readAvailable(reader, available.next, GATHERED_BYTES_MAX)) {
+    if (available.isEnd) signal.throwIfAborted()
     const length = bytesOf(available.pieces)
     held = Math.max(0, held - length)
     stream.holds(held)

@@ -1,4 +1,6 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { connect } from 'node:net'
+import { text as textOf } from 'node:stream/consumers'
 import { z } from 'zod'
 import type { TestEndpoint } from '../../support/client.ts'
 import { type ConsolePage, openConsole, startConsoleService } from '../../support/console.ts'
@@ -101,6 +103,20 @@ describe('the page of a link', () => {
     expect((await open(short.url)).status).toBe(404)
     const { items } = await service.alice.expect(service.alice.get('/api/v1/share-links'), Listed)
     expect(items.map(({ id }) => id)).not.toContain(short.id)
+  })
+
+  test('is not said to be gone to a reader that has half-closed', async () => {
+    const { url } = await share((await endpoint.capture()).id)
+    const { hostname, pathname, port } = new URL(url)
+    const socket = connect(Number(port), hostname)
+    const received = textOf(socket)
+    const head = `GET ${pathname} HTTP/1.1\r\nHost: h\r\n`
+    // The end has arrived when the second one is read.
+    socket.end(`${head}\r\n${head}Connection: close\r\n\r\n`)
+    const statuses = (await received).match(/(?<=HTTP\/1\.1 )\d+/g)
+    expect(statuses).toHaveLength(2)
+    expect(statuses).not.toContain('404')
+    expect((await open(url)).status).toBe(200)
   })
 
   test('can be revoked while its request is in the recycle bin, and stays so after a restore', async () => {
