@@ -1,6 +1,6 @@
 import { OWN_ANSWER_HEADERS } from '@creel/core/endpoints'
 import { ReadyAnswer } from './http/readyAnswer.ts'
-import { pathOf, type RequestHead } from './http/requestHead.ts'
+import { asciiPathOf, type RequestHead } from './http/requestHead.ts'
 
 /** The answer to a request that was sent to a former host; undefined for all others. */
 export type FormerHosts = (head: Pick<RequestHead, 'host' | 'target'>) => ReadyAnswer | undefined
@@ -18,16 +18,11 @@ export function formerHosts(hosts: readonly string[], baseUrl: string): FormerHo
     if (former.size === 0 || sent === undefined) return undefined
     const host = sent.toLowerCase()
     if (!former.has(host) && !former.has(host.replace(/:\d+$/, ''))) return undefined
-    const location = baseUrl + asciiOf(pathOf(target))
+    const location = baseUrl + asciiPathOf(target)
     return new ReadyAnswer(
       301,
       ['Location', location, ...OWN_ANSWER_HEADERS.flat(), 'Content-Length', '0'],
       '',
     )
   }
-}
-
-/** Percent-encodes bytes beyond ASCII, which a URL cannot hold; the others stay as they were sent. */
-function asciiOf(path: string): string {
-  return path.replaceAll(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`)
 }

@@ -147,6 +147,14 @@ describe('the fetch adapter', () => {
     expect(answer).toEndWith('\r\n\r\n{"at":"/p?q=1","method":"PATCH","x":"1, 2","sent":"abc"}')
   })
 
+  test('reads raw UTF-8 in a path and a query as such, and other bytes as if they had come encoded', async () => {
+    const port = await start({ fetch: async ({ url }) => new Response(`${url} was asked`) })
+    const seen = (target: string) =>
+      dial(port, `GET ${target} HTTP/1.1\r\nHost: h\r\n\r\n`).until('was asked')
+    expect(await seen('/caf\xc3\xa9?q=caf\xc3\xa9')).toContain('/caf%C3%A9?q=caf%C3%A9 was')
+    expect(await seen('http://h/x?q=caf\xe9&z=%zz')).toContain('/x?q=caf%E9&z=%zz was')
+  })
+
   test('a body of many megabytes streams through', async () => {
     const port = await start({
       fetch: async (request) => new Response(String((await request.arrayBuffer()).byteLength)),

@@ -7,7 +7,7 @@ import type { AnswerStream, Exchange } from './exchange.ts'
 import { heldBytesOf } from './longAnswer.ts'
 import { isOfApi, ownAnswer } from './ownAnswers.ts'
 import { connectionFields, currentDate, statusLine } from './readyAnswer.ts'
-import { pathOf } from './requestHead.ts'
+import { asciiPathOf } from './requestHead.ts'
 
 /** Fields of an answer that are not taken over: those of its connection, and `Date`, which the listener writes itself. */
 const NOT_TAKEN_OVER: ReadonlySet<string> = new Set([...CONNECTION_FIELDS, 'date'])
@@ -55,7 +55,7 @@ function toFetchRequest(exchange: Exchange, signal: AbortSignal): Request {
   const method =
     head.method === 'HEAD' ? 'GET' : KNOWN_METHODS.has(head.method) ? head.method : METHOD_WITHOUT_ROUTES
   // Routing ignores the host; this one always parses.
-  return new Request(`http://localhost${pathOf(head.target)}`, {
+  return new Request(`http://localhost${asciiPathOf(head.target)}`, {
     method,
     headers,
     signal,

@@ -138,6 +138,17 @@ export function pathOf(target: string): string {
   return path < 0 ? '/' : target.slice(path)
 }
 
+/**
+ * The path of a target as a URL can hold it: bytes beyond ASCII are percent-encoded, each as it came, whether they are
+ * UTF-8 or not; the others stay as they were sent.
+ */
+export function asciiPathOf(target: string): string {
+  return pathOf(target).replaceAll(
+    /[\x80-\xff]/g,
+    (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+}
+
 /** The characters of a method, RFC 9110 §5.6.2. */
 const TOKEN_CHARACTERS = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 const isTokenByte = new Uint8Array(256)
