@@ -162,6 +162,17 @@ describe('a stolen refresh token', () => {
     })
   })
 
+  test('that the client has used lives no longer when the clock is set back', async () => {
+    const first = await agent.signIn(browser)
+    const moment = later(60)
+    const { body: second } = await service.clock.at(moment, () => agent.refresh(first.refresh_token))
+    const at = (seconds: number) =>
+      service.clock.at(new Date(moment.getTime() + seconds * 1000), () => agent.refresh(first.refresh_token))
+    expect((await at(-30)).body).toEqual(second)
+    expect((await at(-31)).body.error).toBe('invalid_grant')
+    expect(await isRevoked(second.access_token)).toBe(true)
+  })
+
   test('that the client uses later revokes what the thief got', async () => {
     const first = await agent.signIn(browser)
     await service.clock.at(later(60), async () => {

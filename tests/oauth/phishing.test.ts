@@ -216,6 +216,17 @@ describe('a client metadata document', () => {
     expect([method, url]).toEqual(['GET', agent.path])
   })
 
+  test('is used for five minutes, and no longer when the clock is set back', async () => {
+    const moment = service.clock.now()
+    const fetched = async (seconds: number) => {
+      const at = new Date(moment.getTime() + seconds * 1000)
+      expect((await service.clock.at(at, () => open({}))).status).toBe(200)
+      return agent.site.received.length
+    }
+    expect([await fetched(0), await fetched(299), await fetched(300)]).toEqual([1, 1, 2])
+    expect([await fetched(299), await fetched(299)]).toEqual([3, 3])
+  })
+
   test.each([
     ['metadata of a cloud', 'https://169.254.169.254/latest/meta-data'],
     ['a private network', 'https://10.0.0.1/client.json'],

@@ -108,10 +108,15 @@ export function createClientDocuments(
 ): ClientDocuments {
   const known = new Map<string, { readonly found: Promise<FoundClient>; readonly untilMs: number }>()
   const nowMs = () => services.clock.now().getTime()
+  /** Whether the time of a document goes on. It is no longer than it was, even if the clock was set back. */
+  const isFresh = (untilMs: number) => {
+    const leftMs = untilMs - nowMs()
+    return leftMs > 0 && leftMs <= DOCUMENT_SECONDS * 1000
+  }
   return {
     async read(clientId) {
       const kept = known.get(clientId)
-      if (kept !== undefined && nowMs() < kept.untilMs) return await kept.found
+      if (kept !== undefined && isFresh(kept.untilMs)) return await kept.found
       const url = documentUrl(clientId, services)
       if (url === undefined) {
         return { problem: 'The client_id is not the https URL of a client metadata document.' }

@@ -164,8 +164,10 @@ function recentTokens(
 ): RecentTokens | undefined {
   if (renewedAt === null || recentAnswer === null) return undefined
   const seconds = Math.ceil((now.getTime() - renewedAt.getTime()) / 1000)
+  // A clock that was set back does not lengthen that time.
+  const isRecent = Math.abs(seconds) <= RETRY_SECONDS
   const isOfIt = [refreshSha256, formerSha256].some((one) => one !== null && timingSafeEqual(one, sha256))
-  if (seconds > RETRY_SECONDS || !isOfIt) return undefined
+  if (!isRecent || !isOfIt) return undefined
   return { ...openTokens(family, recentAnswer), secondsLeft: TOKEN_SECONDS - Math.max(0, seconds) }
 }
 
