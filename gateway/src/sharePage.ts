@@ -20,11 +20,16 @@ const HEADERS = { 'X-Robots-Tag': 'noindex, nofollow, noarchive', 'Referrer-Poli
 
 const Field = z.object({ name: z.string(), value: z.string() })
 
+const WAIT = { msMax: WAIT_MS_MAX, noun: 'pages' }
+
+/** Links of a workspace are opened one after another, so that few requests that were read wait for their pages. */
+const openings = new Turns({ atOnce: 1, wait: WAIT })
+
 /**
  * Pages are made one after another, in a fifth of the process's time, for which workspaces take turns: a page of a long
  * body takes up to 0.2 s, and a link opens for anyone.
  */
-const turns = new Turns({ atOnce: 1, inAll: 1, wait: { msMax: WAIT_MS_MAX, noun: 'pages' } })
+const turns = new Turns({ atOnce: 1, inAll: 1, wait: WAIT })
 /** Pause after a page, as a multiple of the time that it took. */
 const REST_FACTOR = 4
 
@@ -63,19 +68,27 @@ export async function answerShare(services: Services, request: Request): Promise
   }
 }
 
-/** @throws LineTooLong when earlier pages take longer than {@link WAIT_MS_MAX} */
-async function pageInTurn(link: SharedLink, signal: AbortSignal): Promise<Response> {
-  const end = await turns.begin(link.workspaceId, { signal })
-  let restMs = 0
-  try {
+/**
+ * The page of a link. Its request is read before its turn: reading may wait for other work of its workspace, which would
+ * hold up the pages of all.
+ *
+ * @throws LineTooLong when earlier pages take longer than {@link WAIT_MS_MAX}; the signal's reason
+ */
+export async function pageInTurn(link: SharedLink, signal: AbortSignal): Promise<Response> {
+  const open = async () => {
     const request = await link.read()
-    if (request === undefined) return gonePage()
-    const startedAt = performance.now()
-    const page = await sharedPage(link, request)
-    restMs = (performance.now() - startedAt) * REST_FACTOR
-    return page
+    return request === undefined ? gonePage() : await madeInTurn(link, request, signal)
+  }
+  return await openings.run(link.workspaceId, open, { signal })
+}
+
+async function madeInTurn(link: SharedLink, request: SharedRequest, signal: AbortSignal): Promise<Response> {
+  const end = await turns.begin(link.workspaceId, { signal })
+  const startedAt = performance.now()
+  try {
+    return await sharedPage(link, request)
   } finally {
-    setTimeout(end, restMs).unref()
+    setTimeout(end, (performance.now() - startedAt) * REST_FACTOR).unref()
   }
 }
 
