@@ -62,30 +62,35 @@ export async function countTraffic(db: Db, of: TrafficOf, period: Period, option
   const [rejected, discarded] = [parts('rejectedCount'), parts('discardedCount')]
   const { from, to, buckets } = period
   const lengthMs = (to.getTime() - from.getTime()) / buckets
-  const endpointIds = new Set(
-    [...captured, ...failed, ...rejected, ...discarded].map(({ endpointId }) => endpointId),
-  )
-  const countsWhere = (isMeant: (row: CountRow) => boolean) => ({
-    capturedCount: sum(captured.filter(isMeant)),
-    failedCount: sum(failed.filter(isMeant)),
-    rejectedCount: sum(rejected.filter(isMeant)),
-    discardedCount: sum(discarded.filter(isMeant)),
-  })
+  const byBucket = Array.from({ length: buckets }, noCounts)
+  const byEndpoint = new Map<string, Counts>()
+  // In one pass, as there may be thousands of endpoints.
+  const add = (name: keyof Counts, rows: readonly CountRow[]) => {
+    for (const { endpointId, bucket, count } of rows) {
+      const ofEndpoint = byEndpoint.get(endpointId) ?? noCounts()
+      byEndpoint.set(endpointId, ofEndpoint)
+      ofEndpoint[name] += count
+      const ofBucket = byBucket[bucket - 1]
+      if (ofBucket !== undefined) ofBucket[name] += count
+    }
+  }
+  add('capturedCount', captured)
+  add('failedCount', failed)
+  add('rejectedCount', rejected)
+  add('discardedCount', discarded)
   return {
     from,
     to,
-    buckets: Array.from({ length: buckets }, (_, index) => ({
+    buckets: byBucket.map((counts, index) => ({
       from: new Date(from.getTime() + Math.round(index * lengthMs)),
-      ...countsWhere(({ bucket }) => bucket === index + 1),
+      ...counts,
     })),
-    endpoints: [...endpointIds].map((id) => ({
-      endpointId: id,
-      ...countsWhere(({ endpointId }) => endpointId === id),
-    })),
+    endpoints: [...byEndpoint].map(([endpointId, counts]) => ({ endpointId, ...counts })),
   }
 }
 
-const sum = (rows: readonly CountRow[]) => rows.reduce((total, { count }) => total + count, 0)
+const noCounts = () => ({ capturedCount: 0, failedCount: 0, rejectedCount: 0, discardedCount: 0 })
+type Counts = ReturnType<typeof noCounts>
 
 /** Longer than a request takes from its first byte to its id, and than clocks of gateways differ. */
 const LATE = `interval '1 hour'`

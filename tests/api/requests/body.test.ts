@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { sql } from 'kysely'
 import type { TestEndpoint } from '../../support/client.ts'
+import { processorTime } from '../../support/processorTime.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
 let service: TestService
@@ -149,4 +151,39 @@ test('traffic of the workspace is counted in all, and by endpoint', async () => 
       { endpointId: calm.id, capturedCount: 1, failedCount: 0, rejectedCount: 0, discardedCount: 0 },
     ]),
   )
+})
+
+test('traffic of many endpoints takes processor time by their number, not by its square', async () => {
+  const MINUTES = 20
+  const [few, many] = [400, 3_200]
+  /** The least time of three calls in a workspace with so many endpoints that refused captures. */
+  const counting = async (endpoints: number) => {
+    const client = await service.newClient()
+    const now = service.clock.now()
+    await sql`
+      with made as (
+        insert into endpoints (id, workspace_id, name, is_active, response_status_code, response_content_type,
+          response_headers, response_body, created_at)
+        select gen_random_uuid(), ${client.workspaceId}::uuid, 'planted', true, 200, 'text/plain', '{}', '', now()
+        from generate_series(1, ${endpoints}::int) returning id
+      )
+      insert into rejection_minutes (endpoint_id, minute, rejected_count, discarded_count)
+      select made.id, date_trunc('minute', ${now}::timestamptz) - n * interval '1 minute', 2, 1
+      from made cross join generate_series(1, ${MINUTES}::int) n`.execute(service.db)
+    const times: number[] = []
+    for (let calls = 0; calls < 3; calls += 1) {
+      const spent = processorTime()
+      const { body } = await client.get('/api/v1/traffic?buckets=1')
+      times.push(spent())
+      const counts = { capturedCount: 0, failedCount: 0, rejectedCount: 2 * MINUTES, discardedCount: MINUTES }
+      expect(Object(body).endpoints).toHaveLength(endpoints)
+      expect(Object(body).endpoints[0]).toMatchObject(counts)
+      expect(Object(body).buckets).toMatchObject([
+        { rejectedCount: endpoints * 2 * MINUTES, discardedCount: endpoints * MINUTES },
+      ])
+    }
+    return Math.min(...times)
+  }
+  const least = await counting(few)
+  expect((await counting(many)) / least).toBeLessThan((2.5 * many) / few)
 })
