@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { AlertReceiver } from '../support/alertReceiver.ts'
 import type { Client } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
 import { wrongParts } from '../support/problems.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -384,6 +385,31 @@ describe('POST /api/v1/alert-channels/{id}/test', () => {
       statusCode: null,
       detail: expect.stringMatching(/^connect/),
     })
+  })
+
+  test('goes on when its caller hangs up, who makes no channel failing', async () => {
+    const { alice } = service
+    const { id } = await webhook()
+    const { promise: hold, resolve: release } = Promise.withResolvers<void>()
+    const before = receiver.messages.length
+    receiver.replies = [{ hold }, { status: 200, body: 'ok' }]
+    const hangUp = new AbortController()
+    const tested = alice.post(`${PATH}/${id}/test`, undefined, { signal: hangUp.signal })
+    await receiver.received(before + 1)
+    hangUp.abort()
+    await expect(tested).rejects.toThrow()
+    // By its answer the service has noticed.
+    expect((await alice.get(`${PATH}/${id}`)).body).toMatchObject({ health: 'untested' })
+    release()
+    const recorded = await eventually('the test in the history', async () => {
+      const { items } = await alice.expect(
+        alice.get(`${PATH}/deliveries?channelId=${id}`),
+        z.looseObject({ items: z.array(z.looseObject({ outcome: z.string() })) }),
+      )
+      return items.length > 0 && items
+    })
+    expect(recorded).toMatchObject([{ outcome: 'delivered', statusCode: 200 }])
+    expect((await alice.get(`${PATH}/${id}`)).body).toMatchObject({ health: 'verified' })
   })
 
   test('needs a credential', async () => {

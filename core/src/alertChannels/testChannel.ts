@@ -27,7 +27,8 @@ export async function testChannel(ctx: Context, channel: Channel): Promise<Teste
   }
   const found = await findAlert(ctx.db, alertId)
   if (found === undefined) throw new Error('The test alert that was just written is gone.')
-  const send = await sendToChannel(ctx, channel, found.alert, ctx.signal)
+  // Not cut when the caller hangs up, which says nothing of the channel. The send is bounded.
+  const send = await sendToChannel(ctx, channel, found.alert)
   const outcome = send.delivered ? 'delivered' : 'failed'
   await change(ctx, async (trx) => {
     await recordHealth(ctx, trx, [{ channel, send }], true)
