@@ -324,6 +324,25 @@ test('an import of older requests is not an old event: what was captured before 
   expect(body).toMatchObject({ events: [{ data: { requestId: id } }], truncated: false })
 })
 
+test.each([3e14, Number.MAX_SAFE_INTEGER])(
+  'an age of %d ms, longer than dates reach, skips nothing',
+  async (maxAgeMs) => {
+    const { alice } = service
+    const name = `ageless ${maxAgeMs}`
+    const endpoint = await alice.endpoint({ name })
+    const { id } = await endpoint.capture()
+    await alice.get('/api/v1/events/types')
+    const wanted = { name: `ageless-${maxAgeMs}.any`, cursor: '0', maxAgeMs }
+    const seen = { events: [{ data: { requestId: id } }], truncated: false }
+    expect((await alice.post('/api/v1/events/poll', wanted)).body).toMatchObject(seen)
+    expect((await raw('events/poll', wanted)).body).toMatchObject({ result: seen })
+    await using callback = await startEcho()
+    const delivery = { mode: 'webhook', url: callback.url, secret: `whsec_${'A'.repeat(32)}` }
+    const subscribed = await raw('events/subscribe', { ...wanted, delivery })
+    expect(subscribed.body).toMatchObject({ result: { truncated: false, cursor: '0' } })
+  },
+)
+
 test('a key has 32 waiting polls at most; those of another workspace go on', async () => {
   await service.alice.endpoint({ name: 'waited for' })
   await typesOf(await connected())

@@ -3,6 +3,7 @@ import { withExample } from '../api/examples.ts'
 import { optional, Timestamp } from '../api/values.ts'
 import { CONDITION_OPS } from '../engine/conditions/index.ts'
 import { VERIFICATION_FILTERS } from '../engine/words/index.ts'
+import { DAY_MS } from '../platform/time/index.ts'
 
 export const TYPES = { page: 100, max: 300 } as const
 
@@ -101,12 +102,18 @@ export const typesInput = z.object({
   }),
 })
 
+/** An age of events: 50 years at most, as one of more years than the calendar has would make no date. */
+const AgeMs = z
+  .int()
+  .min(0)
+  .transform((age) => Math.min(age, 50 * 365 * DAY_MS))
+
 /** Members that say which events are meant, and from where on. */
 export const eventsMembers = {
   name: EventName.meta({ description: 'Name of the event type' }),
   arguments: EventArguments.nullish(),
   cursor: EventCursor.nullish().meta({ description: 'Where to go on; null or absent: now' }),
-  maxAgeMs: z.int().min(0).nullish().meta({ description: 'Older events are skipped' }),
+  maxAgeMs: AgeMs.nullish().meta({ description: 'Older events are skipped' }),
 }
 
 /** Input of a poll: the type, the arguments, the position, and how long the call waits for an event. */
