@@ -324,6 +324,23 @@ test('an import of older requests is not an old event: what was captured before 
   expect(body).toMatchObject({ events: [{ data: { requestId: id } }], truncated: false })
 })
 
+test('a label that is asked for twice gives each event once', async () => {
+  const { alice } = service
+  const endpoint = await alice.endpoint({ name: 'twice' })
+  await alice.get('/api/v1/events/types')
+  const ids: number[] = []
+  for (let count = 0; count < 3; count += 1)
+    ids.push((await endpoint.capture({ body: '{"type":"order.paid"}' })).id)
+  const labels = ['order.paid', 'order.paid']
+  const poll = { name: 'twice.any', arguments: { labels }, cursor: '0', maxEvents: 2 }
+  const { body } = await alice.post('/api/v1/events/poll', poll)
+  expect(body).toMatchObject({ cursor: String(ids[1]), hasMore: true })
+  expect(Object(body).events).toMatchObject([
+    { data: { requestId: ids[0] } },
+    { data: { requestId: ids[1] } },
+  ])
+})
+
 test.each([3e14, Number.MAX_SAFE_INTEGER])(
   'an age of %d ms, longer than dates reach, skips nothing',
   async (maxAgeMs) => {

@@ -222,7 +222,7 @@ function candidatesOf<Reader extends SharedReader>(
   for (const one of readers) {
     const { labels } = one.reader.filter
     if (labels === null) ofAny.push(one)
-    for (const label of labels ?? []) byLabel.set(label, [...(byLabel.get(label) ?? []), one])
+    for (const label of new Set(labels)) byLabel.set(label, [...(byLabel.get(label) ?? []), one])
   }
   // Readers without a condition need no candidates beyond their room.
   const counts = new Map<Progress<Reader>, number>()
