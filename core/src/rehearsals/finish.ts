@@ -1,8 +1,9 @@
+import { sql } from 'kysely'
 import type { Services } from '../api/services.ts'
 import { type AttemptResult, findDetail, headersFromText } from '../deliveries/index.ts'
 import { BYTEA, columnsOf, type Db, encodeArray, run, statement } from '../platform/db/index.ts'
 import { sealedAs } from '../platform/secrets/index.ts'
-import { keysOfRequests } from '../requests/index.ts'
+import { keysOfRequests, sendsRequest } from '../requests/index.ts'
 import { type Answer, type Comparison, compareAnswers, unstablePaths } from './compare.ts'
 import { ANSWER_BYTES_MAX, ANSWERS_BYTES_MAX } from './declarations.ts'
 import { baselineAction, type ReplayOptions } from './options.ts'
@@ -198,8 +199,8 @@ async function recordedAnswer(
     .where('requestId', '=', requestId)
     .where('actionId', '=', actionId)
     .where('statusCode', 'is not', null)
-    // Replays of many are compared with what came before them.
-    .where('trigger', '<>', 'rehearsal')
+    // Replays of many are compared with what came before them, and an edited request is another one.
+    .where(sql.raw<boolean>(sendsRequest('delivery_attempts')))
     .orderBy('id', 'desc')
     .limit(1)
     .select(['id', 'statusCode', 'durationMs', 'error'])

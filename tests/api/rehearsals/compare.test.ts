@@ -220,6 +220,22 @@ describe('recorded answers', () => {
     ])
   })
 
+  test('to a changed request are not those to the request itself', async () => {
+    const { endpoint, actionIds, run, results } = await delivered(1, {
+      Shop: (request, response) => response.end(request.header('x-changed') ?? 'as captured'),
+    })
+    const [{ id } = { id: 0 }] = await endpoint.requests()
+    const sent = await service.alice.post(endpoint.at(`/requests/${id}/send`), {
+      actionId: actionIds[0] ?? '',
+      headers: [{ name: 'X-Changed', value: 'yes' }],
+    })
+    expect(Object(sent.body)).toMatchObject({ trigger: 'edited', state: 'Succeeded' })
+    receiver.answer = { status: 200, body: 'as captured' }
+    const replay = await run({ compare: { with: 'recorded' } })
+    expect((await results(replay.id)).map(({ differences }) => differences)).toEqual([[]])
+    expect(replay.counts).toMatchObject({ equal: 1, changed: 0 })
+  })
+
   test('that are missing are counted, and skipped in JUnit', async () => {
     const { endpoint, run, report } = await delivered(1, { Shop: json('{}') })
     await service.alice.post(endpoint.at('/actions'), { kind: 'forward', name: 'Late', url: receiver.url })
