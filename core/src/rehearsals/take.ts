@@ -116,21 +116,21 @@ async function claimDue(trx: Trx, ctx: Context, { id, options }: Preparing, max:
     return { state: 'done' as const, ...nothing }
   }
   const { dueMs, underWay, leaseEndsAt: firstEndsAt, isSealed } = progress
-  const baseAt = row.baseAt ?? new Date(now.getTime() - (dueMs ?? 0))
+  // While nothing can begin, the next send is unknown, by whose time a replay that was resumed goes on.
+  const baseAt = row.baseAt ?? (dueMs === null ? null : new Date(now.getTime() - dueMs))
   await updateReplay(trx, id, { baseAt, listenedAt: now })
   // While a workspace is about to be in another cell, nothing of it begins.
   if (isSealed) return { state, ...nothing }
+  const leaseInMs = firstEndsAt === null ? undefined : Math.max(0, firstEndsAt.getTime() - now.getTime())
   const limit = Math.min(max, options.concurrency - underWay)
+  if (baseAt === null || dueMs === null || limit <= 0) return { state, claimed: [], nextInMs: leaseInMs }
   const elapsedMs = now.getTime() - baseAt.getTime()
   const timeoutMs = (options.timeoutSeconds ?? LISTENER_TIMEOUT_SECONDS) * 1000 + ANSWER_GRACE_MS
   const leaseEndsAt = new Date(now.getTime() + timeoutMs)
-  const claimed = limit > 0 ? await claimItems(trx, id, { now, elapsedMs, limit, leaseEndsAt }) : []
+  const claimed = await claimItems(trx, id, { now, elapsedMs, limit, leaseEndsAt })
   if (claimed.length > 0) await requireStays(ctx, trx, ctx.workspace.id)
-  const waits = [
-    ...(limit <= 0 || dueMs === null ? [] : [dueMs - elapsedMs]),
-    ...(firstEndsAt === null ? [] : [firstEndsAt.getTime() - now.getTime()]),
-  ]
-  return { state, claimed, nextInMs: waits.length === 0 ? undefined : Math.max(0, Math.min(...waits)) }
+  const nextInMs = Math.min(Math.max(0, dueMs - elapsedMs), leaseInMs ?? Number.POSITIVE_INFINITY)
+  return { state, claimed, nextInMs }
 }
 
 /** Ends a running replay after its last send; else notes that a listener was heard. */

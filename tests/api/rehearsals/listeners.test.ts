@@ -86,6 +86,23 @@ test('a request that a listener took and never answered is given again when its 
   expect(await read()).toMatchObject({ state: 'done', counts: { done: 2 } })
 })
 
+test('a resumed replay whose last request is under way gives it again without its whole schedule', async () => {
+  const { id, at, take, answer } = await listened(2, { pace: { perSecond: 0.01 } })
+  expect(await take(5)).toEqual([1])
+  expect(await answer(1)).toBe(204)
+  // The second is due 100 s after the first: as if they had passed.
+  await service.db
+    .updateTable('replays')
+    .set({ baseAt: new Date(Date.now() - 100_000) })
+    .where('id', '=', id)
+    .execute()
+  expect(await take(5)).toEqual([2])
+  for (const verb of ['pause', 'resume']) expect((await service.alice.post(at(`/${id}/${verb}`))).status).toBe(200)
+  expect(await take(0)).toEqual([])
+  await endLeases(id)
+  expect(await take(0)).toEqual([2])
+})
+
 test('a call that waits looks after changes only, and gets what a change makes room for', async () => {
   const { id, at, take, answer } = await listened(2)
   expect(await take(5)).toEqual([1])
