@@ -1,5 +1,6 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import { isSealed } from '../api/seal.ts'
+import { type EndpointRow, findEndpoint } from '../endpoints/index.ts'
 import {
   countOf,
   type Db,
@@ -78,6 +79,16 @@ export async function hasRoom(trx: Trx, workspaceId: string): Promise<boolean> {
     .where('listenedAt', 'is', null)
     .where('requestCount', '>', 1)
   return (await countOf(running)) < RUNNING_MAX
+}
+
+/** Finds the endpoint of a replay; the reason why the replay ends if that is gone, or forbids replays by now. */
+export async function findPermitting(
+  db: Db,
+  { workspaceId, endpointId }: Pick<ReplayRow, 'workspaceId' | 'endpointId'>,
+): Promise<EndpointRow | string> {
+  const endpoint = await findEndpoint(db, workspaceId, endpointId)
+  if (endpoint === undefined) return 'endpoint_gone'
+  return endpoint.allowRehearsal ? endpoint : 'rehearsal_forbidden'
 }
 
 /** The query that locks a replay, whatever its state. */

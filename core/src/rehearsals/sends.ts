@@ -21,7 +21,6 @@ import {
   type Send,
   waitingOf,
 } from '../dispatch/index.ts'
-import { findEndpoint } from '../endpoints/index.ts'
 import { planOf } from '../plans/index.ts'
 import { isPassing, run, statement, type Trx } from '../platform/db/index.ts'
 import { keyOfRow } from '../platform/secrets/index.ts'
@@ -35,6 +34,7 @@ import {
   type ClaimedItem,
   claimItems,
   findCaptured,
+  findPermitting,
   hasRoom,
   isOver,
   lockReplay,
@@ -221,16 +221,16 @@ const earlier = (waitMs: number): number => (waitMs > JOB_MS.after ? waitMs - JO
 async function findSending(
   { plans }: Pick<Services, 'plans'>,
   trx: Trx,
-  { id, workspaceId, endpointId }: ReplayRow,
+  row: ReplayRow,
   options: ReplayOptions,
   { plan }: Progress,
 ): Promise<Sending | string> {
-  const endpoint = await findEndpoint(trx, workspaceId, endpointId)
-  if (endpoint === undefined) return 'endpoint_gone'
-  if (!endpoint.allowRehearsal) return 'rehearsal_forbidden'
+  const endpoint = await findPermitting(trx, row)
+  if (typeof endpoint === 'string') return endpoint
+  const { id, workspaceId } = row
   const base = { id, workspaceId, options, endpoint, plan: planOf(plans, plan) }
   if (!('actionId' in options.to)) return { ...base, action: null }
-  const action = await findAction(trx, endpointId, options.to.actionId)
+  const action = await findAction(trx, endpoint.id, options.to.actionId)
   if (action === undefined || !action.isActive || action.suspendedByPlan) return 'action_off'
   return action.pausedAt === null ? { ...base, action } : 'action_paused'
 }

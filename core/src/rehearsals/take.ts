@@ -20,6 +20,7 @@ import { outgoingView, type Preparing, prepare } from './prepare.ts'
 import {
   claimItems,
   findCaptured,
+  findPermitting,
   isOver,
   lockReplay,
   progressOf,
@@ -122,6 +123,14 @@ async function claimDue(trx: Trx, ctx: Context, { id, options }: Preparing, max:
   // While a workspace is about to be in another cell, nothing of it begins.
   if (isSealed) return { state, ...nothing }
   const leaseInMs = firstEndsAt === null ? undefined : Math.max(0, firstEndsAt.getTime() - now.getTime())
+  const endpoint = await findPermitting(trx, row)
+  if (typeof endpoint === 'string') {
+    // Its last answers come first.
+    if (underWay > 0) return { state, claimed: [], nextInMs: leaseInMs }
+    await endReplay(trx, ctx, row, endpoint)
+    await requireStays(ctx, trx, ctx.workspace.id)
+    return { state: 'failed' as const, ...nothing }
+  }
   const limit = Math.min(max, options.concurrency - underWay)
   if (baseAt === null || dueMs === null || limit <= 0) return { state, claimed: [], nextInMs: leaseInMs }
   const elapsedMs = now.getTime() - baseAt.getTime()

@@ -97,10 +97,25 @@ test('a resumed replay whose last request is under way gives it again without it
     .where('id', '=', id)
     .execute()
   expect(await take(5)).toEqual([2])
-  for (const verb of ['pause', 'resume']) expect((await service.alice.post(at(`/${id}/${verb}`))).status).toBe(200)
+  for (const verb of ['pause', 'resume'])
+    expect((await service.alice.post(at(`/${id}/${verb}`))).status).toBe(200)
   expect(await take(0)).toEqual([])
   await endLeases(id)
   expect(await take(0)).toEqual([2])
+})
+
+test('a replay whose endpoint forbids replays meanwhile ends, once the last answer is there', async () => {
+  const { id, endpoint, take, answer, call, read } = await listened(3)
+  expect(await take(5)).toEqual([1])
+  expect((await service.alice.patch(endpoint.at(''), { allowRehearsal: false })).status).toBe(200)
+  expect(Object((await call(1, 0)).body)).toEqual({ items: [], state: 'running' })
+  expect(await answer(1)).toBe(204)
+  expect(Object((await call(1, 0)).body)).toEqual({ items: [], state: 'failed' })
+  expect(await read(id)).toMatchObject({
+    state: 'failed',
+    reason: 'rehearsal_forbidden',
+    counts: { done: 1, waiting: 2 },
+  })
 })
 
 test('a call that waits looks after changes only, and gets what a change makes room for', async () => {
