@@ -49,6 +49,9 @@ export const ANSWER_GRACE_MS = 30_000
 /** A replay for listeners is paused when none has taken or answered for this time, in milliseconds. */
 export const ABANDONED_MS = 15 * 60_000
 
+/** Bytes of the bodies of several requests in one answer, of `take` or a dry run; one may have more. */
+export const GIVEN_BYTES_MAX = 16 * 1024 * 1024
+
 /** Requests that `dryRun` shows as they would go out. */
 export const SHOWN_MAX = 10
 

@@ -105,7 +105,7 @@ export function updateReplay(db: Db, id: string, changes: Updateable<ReplaysTabl
  */
 const sendable = (now: string, limit: string) => {
   const firstOf = (condition: string) => `(
-    select w.position, w.due_ms from replay_items w where w.replay_id = p.id and ${condition} and not (
+    select w.position, w.due_ms, w.request_id from replay_items w where w.replay_id = p.id and ${condition} and not (
       w.copy = 1 and (p.options::json #>> '{compare,with}') is not distinct from 'first' and exists (
         select from replay_items f where f.replay_id = w.replay_id and f.position = w.position - 1
           and f.state in ('waiting', 'sending')))
@@ -138,15 +138,22 @@ export async function progressOf(trx: Trx, replayId: string, now: Date): Promise
 /** Whether all sends have ended. */
 export const isOver = ({ dueMs, underWay }: Progress): boolean => dueMs === null && underWay === 0
 
-/** Claims sends of the locked replay `$1` at `$2` that are due within `$3` ms of its start, `$4` at most, until `$5`. */
+/**
+ * Claims sends of the locked replay `$1` at `$2` that are due within `$3` ms of its start, `$4` at most, until `$5`.
+ * Unless `$6` is null, the bodies of several have so many bytes together at most.
+ */
 const CLAIM = statement(
   'claim sends of replay',
   `with first as (
-    select p.endpoint_id, w.position, w.due_ms, row_number() over (order by w.position) as place
+    select p.endpoint_id, w.position, w.due_ms, row_number() over by_position as place,
+      sum(coalesce((select octet_length(r.body) from requests r
+        where r.endpoint_id = p.endpoint_id and r.id = w.request_id), 0)) over by_position as bytes
     from replays p cross join lateral ${sendable('$2::timestamptz', '$4::int + 1')} w
     where p.id = $1::uuid
+    window by_position as (order by w.position)
   ), picked as (
     select * from first where due_ms <= $3::bigint and place <= $4::int
+      and (place = 1 or $6::bigint is null or bytes <= $6::bigint)
   )
   update replay_items i set state = 'sending', sent_at = $2::timestamptz, attempts = i.attempts + 1,
     lease_ends_at = $5::timestamptz
@@ -166,15 +173,18 @@ interface Claiming {
   readonly elapsedMs: number
   readonly limit: number
   readonly leaseEndsAt: Date
+  /** Bytes of the bodies of several sends; default any. One may have more. */
+  readonly bytesMax?: number
 }
 
 /** Marks the next sends that are due as under way. The replay is locked and runs. */
 export async function claimItems(
   trx: Trx,
   replayId: string,
-  { now, elapsedMs, limit, leaseEndsAt }: Claiming,
+  { now, elapsedMs, limit, leaseEndsAt, bytesMax }: Claiming,
 ): Promise<ClaimedItem[]> {
-  const claimed = await run(trx, CLAIM, [replayId, now, Math.floor(elapsedMs), limit, leaseEndsAt])
+  const values = [replayId, now, Math.floor(elapsedMs), limit, leaseEndsAt, bytesMax ?? null]
+  const claimed = await run(trx, CLAIM, values)
   return [...claimed].sort((one, two) => one.position - two.position)
 }
 

@@ -215,7 +215,7 @@ export const Started = z.object({
     .array(OutgoingRequest)
     .max(SHOWN_MAX)
     .meta({
-      description: `Of a dry run: the first ${SHOWN_MAX} requests as they would go out`,
+      description: `Of a dry run: the first ${SHOWN_MAX} requests as they would go out; fewer if their bodies have over 16 MB`,
     }),
   unsignedCount: z.int().meta({
     description: 'Of a dry run with `sign: "provider"`: requests among those shown that cannot be signed',
@@ -291,7 +291,7 @@ export const takeInput = z.object({
 })
 
 export const Taken = z.object({
-  items: z.array(OutgoingRequest),
+  items: z.array(OutgoingRequest).meta({ description: 'At most `max`; several have at most 16 MB of bodies' }),
   state: z
     .enum(REPLAY_STATES)
     .meta({ description: 'Take again while it is `running`, `queued` or `paused`' }),

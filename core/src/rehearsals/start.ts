@@ -12,7 +12,14 @@ import type { Db } from '../platform/db/index.ts'
 import { applyFilters, searching, visibleRequests } from '../requests/index.ts'
 import { admitRun } from '../runs/index.ts'
 import { forwardActions, tooLong } from './check.ts'
-import { ENDED_KEPT, REPLAY_LANES, REQUESTS_MAX, SHOWN_MAX, UNFINISHED_MAX } from './declarations.ts'
+import {
+  ENDED_KEPT,
+  GIVEN_BYTES_MAX,
+  REPLAY_LANES,
+  REQUESTS_MAX,
+  SHOWN_MAX,
+  UNFINISHED_MAX,
+} from './declarations.ts'
 import { baselineAction, optionsText, storedOptions } from './options.ts'
 import { outgoingView, prepare } from './prepare.ts'
 import { findCaptured, insertReplay, type ReplayRow } from './queries.ts'
@@ -97,9 +104,12 @@ async function show(ctx: Context, endpoint: EndpointRow, input: StartInput, { it
   const options = storedOptions(optionsText(input))
   const id = randomUUID()
   const shown = []
+  let bytes = 0
   for (const [index, item] of items.slice(0, SHOWN_MAX).entries()) {
     const row = await findCaptured(ctx.db, endpoint.id, item.requestId)
     const prepared = await prepare(ctx, { id, options, endpoint }, item, row)
+    bytes += 'error' in prepared ? 0 : prepared.request.body.length
+    if (shown.length > 0 && bytes > GIVEN_BYTES_MAX) break
     shown.push(outgoingView(id, { ...item, position: index + 1 }, prepared))
   }
   return shown

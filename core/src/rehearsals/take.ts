@@ -11,10 +11,11 @@ import { endReplay } from './control.ts'
 import {
   ANSWER_BYTES_MAX,
   ANSWER_GRACE_MS,
+  GIVEN_BYTES_MAX,
   LISTENER_TIMEOUT_SECONDS,
   WAITING_TAKES_MAX,
 } from './declarations.ts'
-import { answeredEnd, failedEnd, finishSends } from './finish.ts'
+import { answeredEnd, CUT_OFF, failedEnd, finishSends } from './finish.ts'
 import { storedOptions } from './options.ts'
 import { outgoingView, type Preparing, prepare } from './prepare.ts'
 import {
@@ -86,12 +87,22 @@ async function look(ctx: Context, replay: Preparing, max: number) {
   const { state, claimed, nextInMs } = due
   const endpointId = replay.endpoint.id
   const items = []
+  const ended = []
+  let bytes = 0
   for (const item of claimed) {
-    const captured = await findCaptured(ctx.db, endpointId, item.requestId)
-    const prepared = await prepare(ctx, replay, item, captured)
-    if ('request' in prepared) items.push(outgoingView(replay.id, item, prepared))
-    else await finishSends(ctx, ctx.db, [{ endpointId, item, end: failedEnd(prepared.error) }])
+    const captured = bytes > GIVEN_BYTES_MAX ? null : await findCaptured(ctx.db, endpointId, item.requestId)
+    const prepared = captured === null ? null : await prepare(ctx, replay, item, captured)
+    if (prepared !== null && 'error' in prepared) {
+      ended.push({ endpointId, item, end: failedEnd(prepared.error) })
+      continue
+    }
+    bytes += prepared?.request.body.length ?? 0
+    // Only an edit leads to more bytes than were claimed. What has no room is given to a later call.
+    if (prepared === null || (items.length > 0 && bytes > GIVEN_BYTES_MAX))
+      ended.push({ endpointId, item, end: CUT_OFF })
+    else items.push(outgoingView(replay.id, item, prepared))
   }
+  if (ended.length > 0) await finishSends(ctx, ctx.db, ended)
   const isOver = state !== 'running' && state !== 'paused' && state !== 'queued'
   // Requests that cannot be sent have ended already.
   return { taken: { items, state }, isOver, nextInMs: items.length < claimed.length ? 0 : nextInMs }
@@ -136,7 +147,8 @@ async function claimDue(trx: Trx, ctx: Context, { id, options }: Preparing, max:
   const elapsedMs = now.getTime() - baseAt.getTime()
   const timeoutMs = (options.timeoutSeconds ?? LISTENER_TIMEOUT_SECONDS) * 1000 + ANSWER_GRACE_MS
   const leaseEndsAt = new Date(now.getTime() + timeoutMs)
-  const claimed = await claimItems(trx, id, { now, elapsedMs, limit, leaseEndsAt })
+  const bytesMax = GIVEN_BYTES_MAX
+  const claimed = await claimItems(trx, id, { now, elapsedMs, limit, leaseEndsAt, bytesMax })
   if (claimed.length > 0) await requireStays(ctx, trx, ctx.workspace.id)
   const nextInMs = Math.min(Math.max(0, dueMs - elapsedMs), leaseInMs ?? Number.POSITIVE_INFINITY)
   return { state, claimed, nextInMs }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import { z } from 'zod'
 import type { Json } from '../../support/client.ts'
@@ -115,6 +115,69 @@ test('a replay whose endpoint forbids replays meanwhile ends, once the last answ
     state: 'failed',
     reason: 'rehearsal_forbidden',
     counts: { done: 1, waiting: 2 },
+  })
+})
+
+describe('requests whose bodies have over 16 MB together', () => {
+  const MB = 1_000_000
+  // Each body becomes ten times as long.
+  const edit = {
+    version: 1,
+    name: 'Lengthen',
+    steps: Array.from({ length: 9 }, (_, n) => ({
+      op: 'compute',
+      path: `body.copy${n}`,
+      fn: 'concat',
+      args: ['body.text'],
+    })),
+  }
+
+  async function long(textBytes: number, members: Json) {
+    const endpoint = await service.alice.endpoint()
+    for (let n = 0; n < 3; n += 1)
+      await endpoint.capture({ body: JSON.stringify({ text: 'x'.repeat(textBytes) }) })
+    const start = (to: Json, more: Json = {}) => {
+      const given = { select: { filter: {} }, to, pace: { perSecond: 1000 }, concurrency: 8 }
+      return service.alice.post(endpoint.at('/replays'), { ...given, ...members, ...more })
+    }
+    return { endpoint, start }
+  }
+
+  test.each([
+    ['as they were captured', 6 * MB, {}],
+    ['by their edit', 0.6 * MB, { edit }],
+  ])('%s are given, and shown by a dry run, two at a time', async (_, textBytes, members) => {
+    const { endpoint, start } = await long(textBytes, members)
+    const Dry = z.looseObject({ sendCount: z.int(), shown: z.array(z.looseObject({ position: z.int() })) })
+    const dry = await service.alice.expect(start({ url: 'http://127.0.0.1:9' }, { dryRun: true }), Dry)
+    expect({ sendCount: dry.sendCount, shown: dry.shown.map(({ position }) => position) }).toEqual({
+      sendCount: 3,
+      shown: [1, 2],
+    })
+    const { replay } = await service.alice.expect(
+      start({ listeners: true }),
+      z.looseObject({ replay: z.looseObject({ id: z.string() }) }),
+    )
+    // All are due.
+    await service.db
+      .updateTable('replayItems')
+      .set({ dueMs: 0 })
+      .where('replayId', '=', replay.id)
+      .execute()
+    const take = async () => {
+      const words = { max: 64, waitSeconds: 5 }
+      const path = endpoint.at(`/replays/${replay.id}/take`)
+      const { items } = await service.alice.expect(service.alice.post(path, words), Taken)
+      return items.map(({ position }) => position)
+    }
+    expect([await take(), await take()]).toEqual([[1, 2], [3]])
+    const { attempts } = await service.db
+      .selectFrom('replayItems')
+      .where('replayId', '=', replay.id)
+      .where('position', '=', 3)
+      .select('attempts')
+      .executeTakeFirstOrThrow()
+    expect(attempts).toBe(1)
   })
 })
 
