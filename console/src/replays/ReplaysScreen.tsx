@@ -118,7 +118,8 @@ function Differences({ endpointId, run }: { endpointId: string; run: ReplayRun }
 
 /** Equal for sends that differ alike: the members that differ, or the error. */
 const differenceOf = ({ error, differences }: ReplayResult): string =>
-  error ?? differences.map(({ path }) => path).join(', ')
+  error ??
+  (differences.length === 0 ? 'What differs was not kept' : differences.map(({ path }) => path).join(', '))
 
 /** One send that differs: member by member, before and after, with a button that sends it again. */
 function ResultItem({

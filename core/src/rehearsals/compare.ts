@@ -14,7 +14,8 @@ import type { Difference, Outcome } from './schema.ts'
 export interface Answer {
   /** Null without an answer. */
   readonly statusCode: number | null
-  readonly headers: readonly WireHeader[]
+  /** Null if they were not kept. */
+  readonly headers: readonly WireHeader[] | null
   /** Null if it was not kept whole. */
   readonly body: Uint8Array | null
   readonly durationMs: number | null
@@ -55,8 +56,8 @@ const SLOWER = { times: 2, byMs: 100 } as const
  *
  * @param ignored paths that may differ, like `headers.date` or `body.items[].id`; a path covers what lies below it
  * @returns `failed` if there is no answer, or a 5xx where the baseline has none; else `changed` if anything differs;
- *   else `slower` if it took over twice as long and 100 ms more; else `equal`. Undefined if nothing differs, but one of
- *   the bodies was not kept.
+ *   else `slower` if it took over twice as long and 100 ms more; else `equal`. Undefined if nothing differs, but headers
+ *   or body of one was not kept.
  */
 export function compareAnswers(
   baseline: Answer,
@@ -72,7 +73,9 @@ export function compareAnswers(
   const isFailure = ({ statusCode }: Answer) => statusCode === null || statusCode >= 500
   if (isFailure(answer) && !isFailure(baseline)) return { outcome: 'failed', differences }
   if (differences.length > 0) return { outcome: 'changed', differences }
-  if ((baseline.body === null || answer.body === null) && !isIgnored('body')) return undefined
+  const isUnknown = (part: 'headers' | 'body') =>
+    (baseline[part] === null || answer[part] === null) && !isIgnored(part)
+  if (isUnknown('headers') || isUnknown('body')) return undefined
   const [before, after] = [baseline.durationMs, answer.durationMs]
   const isSlower =
     before !== null && after !== null && after > before * SLOWER.times && after > before + SLOWER.byMs
@@ -102,12 +105,14 @@ function eachDifference(
   // The lengths follow from the bodies, where those are known.
   const isLengthCompared = before.body === null && after.body === null
   const [oldHeaders, newHeaders] = [headersOf(before, isLengthCompared), headersOf(after, isLengthCompared)]
-  if (!eachJsonDifference('headers', oldHeaders, newHeaders, found)) return false
+  const areKept = oldHeaders !== null && newHeaders !== null
+  if (areKept && !eachJsonDifference('headers', oldHeaders, newHeaders, found)) return false
   return before.body === null || after.body === null || eachOfBodies(before.body, after.body, found)
 }
 
-/** Values by name in lower case: one, or a list. */
-function headersOf({ headers }: Answer, withLength: boolean): ReadonlyMap<string, JsonValue> {
+/** Values by name in lower case: one, or a list. Null if they were not kept. */
+function headersOf({ headers }: Answer, withLength: boolean): ReadonlyMap<string, JsonValue> | null {
+  if (headers === null) return null
   const byName = new Map<string, string | string[]>()
   for (const [name, value] of headers) {
     const key = name.toLowerCase()

@@ -28,7 +28,10 @@ export const ENDED_KEPT = 20
 /** Bytes of the body of an answer that are kept. */
 export const ANSWER_BYTES_MAX = 256 * 1024
 
-/** Bytes of the bodies of all answers of a replay that are kept. Later answers are compared, and their bodies dropped. */
+/**
+ * Bytes of all answers of a replay that are kept: their headers, their bodies, and the differences. Of later answers only
+ * status, time and outcome are kept.
+ */
 export const ANSWERS_BYTES_MAX = 16 * 1024 * 1024
 
 /** Time beyond the limit of a send after which it counts as lost, in milliseconds. It is recorded within this time. */

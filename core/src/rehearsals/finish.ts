@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Services } from '../api/services.ts'
 import { type AttemptResult, findDetail, headersFromText } from '../deliveries/index.ts'
+import type { WireHeader } from '../engine/message/index.ts'
 import { BYTEA, columnsOf, type Db, encodeArray, run, statement } from '../platform/db/index.ts'
 import { sealedAs } from '../platform/secrets/index.ts'
 import { keysOfRequests, sendsRequest } from '../requests/index.ts'
@@ -11,6 +12,7 @@ import { answersTo, type ItemRow } from './queries.ts'
 
 /** An answer as it came, before it is cut. */
 export interface Received extends Answer {
+  readonly headers: readonly WireHeader[]
   readonly body: Uint8Array
   readonly isCut: boolean
 }
@@ -80,7 +82,8 @@ const unanswered = ({ statusCode }: Answer): Comparison | undefined =>
 
 /**
  * Ends sends: `$1` and `$2` name them, `$3` says when they were begun. One that was begun again is left as it is. Answers
- * beyond {@link ANSWERS_BYTES_MAX} of a replay lose their bodies. Replays are locked in the order of their ids.
+ * beyond {@link ANSWERS_BYTES_MAX} of a replay lose their headers, bodies and differences. Replays are locked in the
+ * order of their ids.
  */
 const FINISH = statement(
   'finish sends of replays',
@@ -90,15 +93,16 @@ const FINISH = statement(
     select g.*, l.answer_bytes + sum(g.bytes) over (partition by g.replay_id order by g.place) <= ${ANSWERS_BYTES_MAX}
       or g.bytes = 0 as is_kept
     from unnest($1::uuid[], $2::int[], $3::timestamptz[], $4::text[], $5::int[], $6::int[], $7::text[], $8::text[],
-      $9::text[], $10::text[], $11::bytea[], $12::int[], $13::uuid[], $14::bytea[], $15::bytea[]) with ordinality
+      $9::text[], $10::text[], $11::bytea[], $12::int[], $13::uuid[], $14::bytea[]) with ordinality
       as g (replay_id, position, sent_at, state, duration_ms, status_code, error, outcome, headers, differences,
-        body, bytes, sealed_with, sealed, sealed_without_body, place)
+        body, bytes, sealed_with, sealed, place)
     join locked l on l.id = g.replay_id
   ), ended as (
     update replay_items i set state = g.state, duration_ms = g.duration_ms, status_code = g.status_code, error = g.error,
-      outcome = g.outcome, headers = g.headers, differences = g.differences, body = case when g.is_kept then g.body end,
-      attempts = i.attempts - (g.state = 'waiting')::int, sealed_with = g.sealed_with,
-      sealed = case when g.is_kept then g.sealed else g.sealed_without_body end
+      outcome = g.outcome, attempts = i.attempts - (g.state = 'waiting')::int,
+      headers = case when g.is_kept then g.headers end, differences = case when g.is_kept then g.differences end,
+      body = case when g.is_kept then g.body end, sealed_with = case when g.is_kept then g.sealed_with end,
+      sealed = case when g.is_kept then g.sealed end
     from given g
     where i.replay_id = g.replay_id and i.position = g.position and i.sent_at = g.sent_at and i.state = 'sending'
     returning g.replay_id, case when g.is_kept then g.bytes else 0 end as bytes
@@ -129,11 +133,10 @@ export async function finishSends(
     const key = keys[at] ?? null
     const { headers, differences, body } = end
     const answer = { headers, differences, body }
-    const sealing = key === 'shredded' ? null : key
-    const { sealedWith, sealed } = sealedAs(secrets, sealing, answer)
-    const { sealed: withoutBody } = sealedAs(secrets, sealing, { ...answer, body: null })
+    const bytes = Object.values(answer).reduce((sum, part) => sum + Buffer.byteLength(part ?? ''), 0)
+    const { sealedWith, sealed } = sealedAs(secrets, key === 'shredded' ? null : key, answer)
     const shown = key === null ? answer : { headers: null, differences: null, body: null }
-    return { ...item, ...end, ...shown, bytes: body?.length ?? 0, sealedWith, sealed, withoutBody }
+    return { ...item, ...end, ...shown, bytes, sealedWith, sealed }
   })
   await run(db, FINISH, [
     ...columnsOf(stored, 'replayId', 'position', 'sentAt', 'state', 'durationMs', 'statusCode', 'error'),
@@ -141,14 +144,13 @@ export async function finishSends(
     encodeArray(BYTEA, stored, ({ body }) => body),
     ...columnsOf(stored, 'bytes', 'sealedWith'),
     encodeArray(BYTEA, stored, ({ sealed }) => sealed),
-    encodeArray(BYTEA, stored, ({ withoutBody }) => withoutBody),
   ])
 }
 
 /**
  * Compares an answer with its baseline.
  *
- * @returns undefined if it cannot be compared: there is no baseline, or a body was not kept
+ * @returns undefined if it cannot be compared: there is no baseline, or a part of an answer was not kept
  */
 async function outcomeOf(
   db: Db,
@@ -179,7 +181,13 @@ async function outcomeOf(
 
 function storedAnswer({ statusCode, headers, body, durationMs, error }: ItemRow): Answer {
   const whole = body === null || body.length >= ANSWER_BYTES_MAX ? null : body
-  return { statusCode, headers: headers === null ? [] : JSON.parse(headers), body: whole, durationMs, error }
+  return {
+    statusCode,
+    headers: headers === null ? null : JSON.parse(headers),
+    body: whole,
+    durationMs,
+    error,
+  }
 }
 
 /**

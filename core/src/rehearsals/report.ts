@@ -22,19 +22,28 @@ const VALUE_CHARACTERS_MAX = 200
 const isFailure = ({ outcome, state }: Pick<ItemRow, 'outcome' | 'state'>): boolean =>
   outcome === 'changed' || outcome === 'failed' || state === 'errored'
 
-/** The sends of a replay in their order, without their bodies. */
-async function sendsOf(db: Db, replayId: string) {
+/** Sends that are read at once. */
+const PAGE_ROWS = 50
+
+/** Characters of the differences of a JUnit report. */
+const DETAILS_CHARACTERS_MAX = 16 * 1024 * 1024
+const NOT_SHOWN = 'The differences are not shown: the report has 16 MB of them.'
+
+/** Sends of a replay after a place in their order, without their bodies. */
+async function readPage(db: Db, replayId: string, afterPosition: number) {
   return await db
     .selectFrom('replayItems')
     .where('replayId', '=', replayId)
+    .where('position', '>', afterPosition)
     .orderBy('position')
+    .limit(PAGE_ROWS)
     .select(['position', 'requestId', 'fault', 'copy', 'state', 'outcome'])
     .select(['durationMs', 'statusCode', 'error', 'differences'])
     .select(sealedMembers('replay_items'))
     .execute()
 }
 
-type Reported = Awaited<ReturnType<typeof sendsOf>>[number] & {
+type Reported = Awaited<ReturnType<typeof readPage>>[number] & {
   /** Why the send tells nothing; undefined if it does. */
   readonly skipped: string | undefined
 }
@@ -50,36 +59,51 @@ function skippedAs(
   return isBaseline ? undefined : 'not compared: no baseline, or a body that was not kept'
 }
 
+/** The sends of a replay in their order; a page of them is in memory. */
+async function* sendsOf(db: Db, { id, options }: ReplayRow): AsyncGenerator<Reported, void> {
+  const { compare } = storedOptions(options)
+  let page = await readPage(db, id, 0)
+  for (let last = page.at(-1); last !== undefined; last = page.at(-1)) {
+    for (const row of page) yield { ...row, skipped: skippedAs(row, compare) }
+    page = page.length < PAGE_ROWS ? [] : await readPage(db, id, last.position)
+  }
+}
+
 /** The report of a replay: JUnit XML, one test case a send, or Markdown with the sends that differ. */
 export async function reportOf(db: Db, replay: ReplayRow, format: z.output<typeof reportInput>['format']) {
-  const { compare } = storedOptions(replay.options)
-  const items = (await sendsOf(db, replay.id)).map((row) => ({ ...row, skipped: skippedAs(row, compare) }))
+  const items = sendsOf(db, replay)
   const file =
     format === 'junit'
-      ? { contentType: 'application/xml', extension: 'xml', content: junit(replay, items) }
-      : { contentType: 'text/markdown', extension: 'md', content: markdown(replay, items) }
+      ? { contentType: 'application/xml', extension: 'xml', content: await junit(replay, items) }
+      : { contentType: 'text/markdown', extension: 'md', content: await markdown(replay, items) }
   return { ...file, fileName: `replay-${replay.id}.${file.extension}`, encoding: 'utf8' as const }
 }
 
-function junit(replay: ReplayRow, items: readonly Reported[]): string {
-  const cases = items.map((item) => {
+async function junit(replay: ReplayRow, items: AsyncIterable<Reported>): Promise<string> {
+  const cases: string[] = []
+  const counts = { failures: 0, errors: 0, skipped: 0 }
+  let detailed = 0
+  for await (const item of items) {
     const seconds = ((item.durationMs ?? 0) / 1000).toFixed(3)
     const begin = `    <testcase classname="${escaped(replay.endpointId)}" name="${escaped(nameOf(item))}" time="${seconds}"`
-    if (item.skipped !== undefined) return `${begin}><skipped message="${item.skipped}"/></testcase>`
-    if (!isFailure(item)) return `${begin}/>`
-    const kind = item.state === 'errored' ? 'error' : 'failure'
-    return `${begin}>
-      <${kind} message="${escaped(summaryOf(item))}">${escaped(storedDifferences(item.differences).map(lineOf).join('\n'))}</${kind}>
-    </testcase>`
-  })
-  const [failures, errors, skipped] = [
-    items.filter((item) => isFailure(item) && item.state !== 'errored').length,
-    items.filter(({ state }) => state === 'errored').length,
-    items.filter(({ skipped }) => skipped !== undefined).length,
-  ]
+    if (item.skipped !== undefined) {
+      counts.skipped += 1
+      cases.push(`${begin}><skipped message="${item.skipped}"/></testcase>`)
+    } else if (isFailure(item)) {
+      const isError = item.state === 'errored'
+      counts[isError ? 'errors' : 'failures'] += 1
+      const kind = isError ? 'error' : 'failure'
+      const details = escaped(storedDifferences(item.differences).map(lineOf).join('\n'))
+      detailed += details.length
+      cases.push(`${begin}>
+      <${kind} message="${escaped(summaryOf(item))}">${detailed > DETAILS_CHARACTERS_MAX ? NOT_SHOWN : details}</${kind}>
+    </testcase>`)
+    } else cases.push(`${begin}/>`)
+  }
+  const { failures, errors, skipped } = counts
   return `<?xml version="1.0" encoding="UTF-8"?>
 <testsuites>
-  <testsuite name="creel replay ${escaped(replay.id)}" tests="${items.length}" failures="${failures}" errors="${errors}" skipped="${skipped}">
+  <testsuite name="creel replay ${escaped(replay.id)}" tests="${cases.length}" failures="${failures}" errors="${errors}" skipped="${skipped}">
     <properties><property name="seed" value="${replay.seed}"/></properties>
 ${cases.join('\n')}
   </testsuite>
@@ -87,21 +111,24 @@ ${cases.join('\n')}
 `
 }
 
-function markdown(replay: ReplayRow, items: readonly Reported[]): string {
-  const failed = items.filter(isFailure)
-  const lines = failed
-    .slice(0, ROWS_MAX)
-    .map(
-      (item) => `| ${item.position} | ${item.requestId} | ${item.fault ?? ''} | ${cell(summaryOf(item))} |`,
-    )
-  const uncompared = items.filter(({ state, skipped }) => state === 'done' && skipped !== undefined).length
-  const more =
-    failed.length > ROWS_MAX ? `\n${failed.length - ROWS_MAX} more differ and are not shown.\n` : ''
+async function markdown(replay: ReplayRow, items: AsyncIterable<Reported>): Promise<string> {
+  const lines: string[] = []
+  const counts = { sends: 0, failed: 0, uncompared: 0 }
+  for await (const item of items) {
+    counts.sends += 1
+    if (item.state === 'done' && item.skipped !== undefined) counts.uncompared += 1
+    if (!isFailure(item)) continue
+    counts.failed += 1
+    if (lines.length < ROWS_MAX)
+      lines.push(`| ${item.position} | ${item.requestId} | ${item.fault ?? ''} | ${cell(summaryOf(item))} |`)
+  }
+  const { sends, failed, uncompared } = counts
+  const more = failed > ROWS_MAX ? `\n${failed - ROWS_MAX} more differ and are not shown.\n` : ''
   return `# Replay ${replay.id}
 
-${items.length} sends, seed ${replay.seed}: ${failed.length === 0 ? 'no differences.' : `${failed.length} differ.`}${uncompared === 0 ? '' : ` ${uncompared} without a baseline.`}
+${sends} sends, seed ${replay.seed}: ${failed === 0 ? 'no differences.' : `${failed} differ.`}${uncompared === 0 ? '' : ` ${uncompared} without a baseline.`}
 ${
-  failed.length === 0
+  failed === 0
     ? ''
     : `
 | send | request | fault | difference |
@@ -117,7 +144,10 @@ const nameOf = ({ requestId, fault, copy }: Reported): string =>
 function summaryOf(item: Reported): string {
   if (item.state === 'errored') return item.error ?? 'not sent'
   const [first, ...others] = storedDifferences(item.differences)
-  if (first === undefined) return item.error ?? `status ${item.statusCode}`
+  if (first === undefined) {
+    const lack = item.differences === null ? '; what differs was not kept' : ''
+    return item.error ?? `status ${item.statusCode}${lack}`
+  }
   return lineOf(first) + (others.length === 0 ? '' : `, and ${others.length} more`)
 }
 

@@ -171,7 +171,7 @@ export const ReplayRun = withExample(
       failed: count('No answer, or a 5xx where the baseline has none'),
       slower: count('Equal answers that took over twice as long, and 100 ms more'),
       uncompared: count(
-        'Answers that were not compared: there is no baseline, or a body was not kept; 0 without `compare`',
+        'Answers that were not compared: there is no baseline, or headers or a body were not kept; 0 without `compare`',
       ),
     }),
     plannedMs: z.int().meta({ description: 'Time of the last send, from the start, by the pace' }),
@@ -261,13 +261,13 @@ export const ReplayResultItem = withExample(
     durationMs: z.int().nullable(),
     statusCode: z.int().nullable(),
     error: z.string().nullable(),
-    headers: headers.nullable(),
+    headers: headers.nullable().meta({ description: 'Null if not kept' }),
     body: z
       .string()
       .nullable()
       .meta({ description: 'Text, or base64 when `bodyIsBinary`; null if not kept' }),
     bodyIsBinary: z.boolean(),
-    differences: z.array(Difference),
+    differences: z.array(Difference).meta({ description: 'Empty if not kept' }),
   }),
 )
 
@@ -291,7 +291,9 @@ export const takeInput = z.object({
 })
 
 export const Taken = z.object({
-  items: z.array(OutgoingRequest).meta({ description: 'At most `max`; several have at most 16 MB of bodies' }),
+  items: z
+    .array(OutgoingRequest)
+    .meta({ description: 'At most `max`; several have at most 16 MB of bodies' }),
   state: z
     .enum(REPLAY_STATES)
     .meta({ description: 'Take again while it is `running`, `queued` or `paused`' }),
@@ -306,7 +308,7 @@ export const answerInput = z.object({
   received: optional(
     z.object({
       statusCode: z.int().min(100).max(599),
-      headers: headers.max(300),
+      headers: z.array(z.object({ name: z.string(), value: z.string().max(65_536) })).max(300),
       body: z.string().max(700_000).meta({ description: 'Base64' }),
     }),
   ),

@@ -250,6 +250,111 @@ describe('recorded answers', () => {
   })
 })
 
+describe('answers of a replay', () => {
+  const KEPT_MAX = 16 * 1024 * 1024
+  const setBytes = (replayId: string, answerBytes: number) =>
+    service.db.updateTable('replays').set({ answerBytes }).where('id', '=', replayId).execute()
+  const bytesOf = async (replayId: string) =>
+    (
+      await service.db
+        .selectFrom('replays')
+        .where('id', '=', replayId)
+        .select('answerBytes')
+        .executeTakeFirstOrThrow()
+    ).answerBytes
+
+  test.each([false, true])(
+    'are kept up to 16 MB with headers and differences; later ones have an outcome (sealed: %p)',
+    async (encryptBodies) => {
+      const endpoint = await service.alice.endpoint({ encryptBodies })
+      await endpoint.capture({ body: '{}' })
+      const { at, begin, report } = await replaysOf(endpoint)
+      const pairs = { faults: { duplicate: 1 }, compare: { with: 'first' } }
+      const { replay } = await service.alice.expect(begin({ to: { listeners: true }, ...pairs }), Started)
+      const value = 'x'.repeat(60_000)
+      const answer = async (position: number, statusCode: number) => {
+        const taken = await service.alice.post(at(`/${replay.id}/take`), { waitSeconds: 5 })
+        expect(Object(taken.body).items).toMatchObject([{ position }])
+        const received = { statusCode, headers: [{ name: 'X-Long', value }], body: 'b2s=' }
+        const words = { position, durationMs: 1, received }
+        expect((await service.alice.post(at(`/${replay.id}/answer`), words)).status).toBe(204)
+      }
+      await answer(1, 200)
+      expect(await bytesOf(replay.id)).toBeGreaterThan(value.length)
+      await setBytes(replay.id, KEPT_MAX - value.length)
+      await answer(2, 409)
+      expect(await bytesOf(replay.id)).toBe(KEPT_MAX - value.length)
+      const { body } = await service.alice.get(at(`/${replay.id}/results`))
+      expect(Object(body).items).toMatchObject([
+        { headers: [{ name: 'X-Long', value }], body: 'ok' },
+        { state: 'done', outcome: 'changed', statusCode: 409, headers: null, body: null, differences: [] },
+      ])
+      expect(await report(replay.id, 'md')).toContain('status 409; what differs was not kept')
+    },
+  )
+
+  test('that were not kept are no baseline for headers and bodies', async () => {
+    const { run } = await replaysOf(await captured(1))
+    receiver.answer = { status: 200, headers: { 'X-Own': 'yes' }, body: 'ok' }
+    const baseline = await run({})
+    await service.db
+      .updateTable('replayItems')
+      .set({ headers: null, body: null })
+      .where('replayId', '=', baseline.id)
+      .execute()
+    const again = async (ignore: readonly string[] = []) =>
+      (await run({ compare: { with: baseline.id, ignore } })).counts
+    expect(await again()).toMatchObject({ equal: 0, changed: 0, uncompared: 1 })
+    expect(await again(['body'])).toMatchObject({ equal: 0, uncompared: 1 })
+    expect(await again(['body', 'headers'])).toMatchObject({ equal: 1, uncompared: 0 })
+    receiver.answer = { status: 201 }
+    expect(await again()).toMatchObject({ changed: 1 })
+  })
+
+  test('have values of headers of 65,536 characters at most', async () => {
+    const { at, begin } = await replaysOf(await captured(1))
+    const { replay } = await service.alice.expect(begin({ to: { listeners: true } }), Started)
+    await service.alice.post(at(`/${replay.id}/take`), { waitSeconds: 5 })
+    const answer = (length: number) => {
+      const headers = [{ name: 'X-Long', value: 'x'.repeat(length) }]
+      const received = { statusCode: 200, headers, body: '' }
+      return service.alice.post(at(`/${replay.id}/answer`), { position: 1, durationMs: 1, received })
+    }
+    const refused = await answer(65_537)
+    expect(refused.status).toBe(400)
+    expect(Problem.parse(refused.body).errors.map(({ pointer }) => pointer)).toEqual([
+      '#/received/headers/0/value',
+    ])
+    expect((await answer(65_536)).status).toBe(204)
+  })
+
+  test('are all in a report of many, which has 16 MB of differences at most', async () => {
+    const sends = 60
+    const endpoint = await service.alice.endpoint()
+    await endpoint.captureMany(sends)
+    const { run, report } = await replaysOf(endpoint)
+    receiver.answer = { status: 200 }
+    const { id } = await run({ concurrency: 8 })
+    const junit = await report(id, 'junit')
+    expect(junit).toContain(`tests="${sends}" failures="0"`)
+    const names = [...junit.matchAll(/name="request (\d+)"/g)].map(([, number]) => Number(number))
+    expect(names).toHaveLength(sends)
+    expect(names).toEqual(names.toSorted((one, two) => one - two))
+    // As answers before this bound could have them: half a megabyte each.
+    const difference = { path: `body.${'p'.repeat(490)}`, before: null, after: null, missing: null }
+    await service.db
+      .updateTable('replayItems')
+      .set({ outcome: 'changed', differences: JSON.stringify(Array(1000).fill(difference)) })
+      .where('replayId', '=', id)
+      .execute()
+    const long = await report(id, 'junit')
+    expect(long).toContain(`tests="${sends}" failures="${sends}"`)
+    expect(long.match(/differences are not shown/g)?.length).toBeGreaterThan(20)
+    expect(long.length).toBeLessThan(17 * 1024 * 1024)
+    expect(await report(id, 'md')).toContain(`${sends} sends, seed`)
+  })
+})
+
 test('a path that no answer can have is refused by its place', async () => {
   const { begin } = await replaysOf(await captured(1))
   const ignore = ['body.id', '$$', 'headers.Date', 'items', 'body[].a', 'status.code', 'body']

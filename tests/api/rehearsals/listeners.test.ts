@@ -159,11 +159,7 @@ describe('requests whose bodies have over 16 MB together', () => {
       z.looseObject({ replay: z.looseObject({ id: z.string() }) }),
     )
     // All are due.
-    await service.db
-      .updateTable('replayItems')
-      .set({ dueMs: 0 })
-      .where('replayId', '=', replay.id)
-      .execute()
+    await service.db.updateTable('replayItems').set({ dueMs: 0 }).where('replayId', '=', replay.id).execute()
     const take = async () => {
       const words = { max: 64, waitSeconds: 5 }
       const path = endpoint.at(`/replays/${replay.id}/take`)
