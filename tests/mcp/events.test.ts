@@ -260,6 +260,26 @@ test('values that are called like credentials are masked, whoever asks for them'
   })
 })
 
+test('numbers that a double would round are text with their digits; the others are numbers', async () => {
+  const { alice } = service
+  const endpoint = await alice.endpoint({ name: 'numbers' })
+  await alice.get('/api/v1/events/types')
+  await endpoint.capture({
+    body: '{"id":9007199254740993,"sum":1234567890123456.789,"huge":1e400,"small":5,"price":1.50,"long":9007199254740992}',
+  })
+  const fields = ['body.id', 'body.sum', 'body.huge', 'body.small', 'body.price', 'body.long']
+  const wanted = { name: 'numbers.any', cursor: '0', arguments: { fields } }
+  const { body } = await alice.post('/api/v1/events/poll', wanted)
+  expect(Object(body).events[0].data.fields).toEqual({
+    'body.id': '9007199254740993',
+    'body.sum': '1234567890123456.789',
+    'body.huge': '1e400',
+    'body.small': 5,
+    'body.price': 1.5,
+    'body.long': 9007199254740992,
+  })
+})
+
 describe('bad input', () => {
   const EXTENDED = { [EXTENSION]: {} }
   test.each([

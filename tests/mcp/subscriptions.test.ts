@@ -156,9 +156,9 @@ test('every event arrives signed, by both secrets while they change, and a refre
   const endpoint = await source(service.alice, 'signed')
   await using callback = await startEcho()
   const [first, second] = [newSecret(), newSecret()]
-  const wanted = { name: 'signed.any', arguments: { fields: ['body.token', 'body.a'] } }
+  const wanted = { name: 'signed.any', arguments: { fields: ['body.token', 'body.a', 'body.long'] } }
   const made = await subscribe({ ...wanted, cursor: null, delivery: deliveryTo(callback, first) })
-  const one = await endpoint.capture({ body: '{"token":"opens-doors","a":1}' })
+  const one = await endpoint.capture({ body: '{"token":"opens-doors","a":1,"long":9007199254740993}' })
   await soon(() => expect(idsAt(callback)).toEqual([`req_${one.id}`]))
   const [, sent] = callback.received
   const headers = Object.fromEntries(
@@ -170,7 +170,10 @@ test('every event arrives signed, by both secrets while they change, and a refre
   expect(sent?.body.toString()).not.toContain('opens-doors')
   expect(JSON.parse(sent?.body.toString() ?? '')).toMatchObject({
     name: 'signed.any',
-    data: { requestId: one.id, fields: { 'body.token': '***', 'body.a': 1 } },
+    data: {
+      requestId: one.id,
+      fields: { 'body.token': '***', 'body.a': 1, 'body.long': '9007199254740993' },
+    },
     cursor: String(one.id - 1),
   })
   // The cursor of a refresh is ignored: the position stays, and the callback is not checked again.

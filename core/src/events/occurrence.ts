@@ -61,13 +61,10 @@ function withoutQuery(value: Scalar): Scalar {
   return value.replace(/\?.*$/s, `?${MASK}`)
 }
 
-/** Objects and lists are left out. */
+/** Objects and lists are left out. A number that no double holds is its text: a reader would round it. */
 function scalarOf(value: unknown): Scalar | undefined {
-  if (value === null || typeof value === 'boolean') return value
-  if (isJsonNumber(value)) {
-    const number = Number(numberText(value))
-    return Number.isFinite(number) ? number : undefined
-  }
-  if (typeof value !== 'string') return undefined
-  return value.length <= FIELD.characters ? value : value.slice(0, FIELD.characters).toWellFormed()
+  if (value === null || typeof value === 'boolean' || typeof value === 'number') return value
+  const text = isJsonNumber(value) ? numberText(value) : value
+  if (typeof text !== 'string') return undefined
+  return text.length <= FIELD.characters ? text : text.slice(0, FIELD.characters).toWellFormed()
 }

@@ -68,9 +68,10 @@ const EventData = z.object({
   method: z.string(),
   verification: z.string(),
   resource: z.string().meta({ description: 'URI of the whole request, for `resources/read`' }),
-  fields: z
-    .record(z.string(), z.unknown())
-    .meta({ description: 'Values by path: text, numbers, booleans, null' }),
+  fields: z.record(z.string(), z.unknown()).meta({
+    description:
+      'Values by path: text, numbers, booleans, null. A number that a double would round is text with its digits',
+  }),
 })
 
 /** One event: a captured request. */
