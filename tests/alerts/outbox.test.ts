@@ -350,6 +350,86 @@ describe('sends', () => {
   })
 })
 
+describe('a channel that takes nothing any more when an alert is tried again', () => {
+  const soon = () => new Date(service.clock.now().getTime() + 3_600_000).toISOString()
+  const mute = (id: string) => client.put(`${PATH}/${id}`, { mutedUntil: soon() })
+  const WAYS = {
+    'is muted': { shut: mute, outcome: 'muted' },
+    'is switched off': {
+      shut: (id: string) => client.put(`${PATH}/${id}`, { enabled: false }),
+      outcome: 'suppressed',
+    },
+    'is deleted': { shut: (id: string) => client.delete(`${PATH}/${id}`), outcome: 'failed' },
+  }
+  const FailedOnes = z.looseObject({ items: z.array(z.looseObject({ channelId: z.string() })) })
+  const failedOnes = async (count: number) => {
+    await history(count, '&outcome=failed')
+    const { items } = await client.expect(client.get(`${PATH}/deliveries?outcome=failed`), FailedOnes)
+    return items.map(({ channelId }) => channelId)
+  }
+
+  test.each(Object.entries(WAYS))(
+    'because it %s is mailed for, and not called failing',
+    async (_way, { shut, outcome }) => {
+      await addContact('ops@acme.test')
+      const id = await webhook()
+      receiver.replies = [{ status: 500 }]
+      await park(action())
+      await historySays('HTTP 500')
+      expect((await shut(id)).status).toBeLessThan(300)
+      await service.clock.advance(32_000)
+      const [letter] = await mail.received(1)
+      expect(letter?.raw).not.toContain('is failing')
+      expect(outcomes(await history(2))).toEqual([
+        'delivery.parked email delivered',
+        `delivery.parked webhook ${outcome}`,
+      ])
+    },
+  )
+
+  test.each(Object.entries(WAYS))(
+    'because it %s is not mailed for if another channel took the alert',
+    async (_way, { shut, outcome }) => {
+      await addContact('ops@acme.test')
+      await webhook()
+      await webhook()
+      receiver.replies = [{ status: 500 }, { status: 200 }]
+      await park(action())
+      const [id = ''] = await failedOnes(1)
+      await history(1, '&outcome=delivered')
+      await shut(id)
+      await service.clock.advance(32_000)
+      const { workspaceId } = client
+      const sends = service.db.selectFrom('alertDeliveries').where('workspaceId', '=', workspaceId)
+      const ended = async () => {
+        const rows = await sends.select(['outcome', 'nextAttemptAt', 'recipient']).execute()
+        return rows.every(({ nextAttemptAt }) => nextAttemptAt === null) && rows
+      }
+      const rows = await eventually('the end of every send', ended)
+      expect(rows.map((row) => String(row.outcome)).sort()).toEqual(['delivered', outcome].sort())
+      expect(mail.mails).toEqual([])
+    },
+  )
+
+  test('is mailed for once if the others take nothing any more either', async () => {
+    await addContact('ops@acme.test')
+    for (let count = 0; count < 3; count += 1) await webhook()
+    receiver.replies = [{ status: 500 }]
+    await park(action())
+    const [muted = '', ...deleted] = await failedOnes(3)
+    await mute(muted)
+    for (const id of deleted) await client.delete(`${PATH}/${id}`)
+    await service.clock.advance(32_000)
+    await mail.received(1)
+    expect(outcomes(await history(4)).sort()).toEqual([
+      'delivery.parked email delivered',
+      'delivery.parked webhook failed',
+      'delivery.parked webhook failed',
+      'delivery.parked webhook muted',
+    ])
+  })
+})
+
 describe('contacts', () => {
   test('are mailed what no channel takes, as text and HTML', async () => {
     for (const email of ['ops@acme.test', 'boss@acme.test']) {

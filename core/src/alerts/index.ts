@@ -18,6 +18,7 @@ export {
   forgetIncidentReasons,
   forgetReasons,
   insertAlerts,
+  lockAlerts,
   lockWaitingAlert,
   lockWaitingOpening,
   markFannedOut,

@@ -50,6 +50,12 @@ const waiting = (trx: Trx) =>
 /** Locks an alert that is not fanned out yet; undefined if another worker was or is faster. */
 export const lockWaitingAlert = (trx: Trx, id: string) => waiting(trx).where('id', '=', id).executeTakeFirst()
 
+/** Locks alerts, in the order of their ids, until the transaction ends. */
+export async function lockAlerts(trx: Trx, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  await trx.selectFrom('alerts').select('id').where('id', 'in', ids).orderBy('id').forNoKeyUpdate().execute()
+}
+
 /** Locks the opening alert of an incident, if it is not fanned out yet: it must go before the closing one. */
 export const lockWaitingOpening = (trx: Trx, incidentId: string) =>
   waiting(trx).where('incidentId', '=', incidentId).where('status', '=', 'open').executeTakeFirst()

@@ -56,9 +56,11 @@ export interface AlertResult {
   readonly sent: { readonly channel: Channel; readonly send: ChannelSend } | null
   /** Whether the receiver answered; null if nothing was sent to it. */
   readonly answered: boolean | null
+  /** Whether nothing was sent because the channel takes nothing by now: it is muted, off, deleted… */
+  readonly isShut: boolean
 }
 
-type Ended = Pick<AlertResult, 'result' | 'sent' | 'answered'>
+type Ended = Pick<AlertResult, 'result' | 'sent' | 'answered' | 'isShut'>
 
 /** Makes a claimed attempt. Null if it was cut off, or its alert was pruned. */
 export async function makeAttempt(
@@ -89,7 +91,7 @@ async function attempt(
   signal: AbortSignal,
 ): Promise<Ended | null> {
   if (row.attemptCount > row.attemptsMax + LOST_ATTEMPTS_MAX)
-    return unsent({ outcome: 'failed', detail: 'Given up: no attempt completed.' })
+    return { ...unsent({ outcome: 'failed', detail: 'Given up: no attempt completed.' }), isShut: false }
   if (row.recipient !== null) return await mail(services, { ...row, recipient: row.recipient }, alert, signal)
   const channel = await findOpenChannel(services, row.workspaceId, row.channelId ?? '')
   if ('outcome' in channel) return unsent(channel)
@@ -108,6 +110,7 @@ async function attempt(
     result: resultOf(send, next),
     sent: { channel, send },
     answered: send.statusCode !== null,
+    isShut: false,
   }
 }
 
@@ -138,6 +141,7 @@ async function mail(
     result: resultOf({ delivered, detail, statusCode, durationMs: sent.durationMs }, next),
     sent: null,
     answered: delivered || statusCode !== null,
+    isShut: false,
   }
 }
 
@@ -148,6 +152,7 @@ const unsent = (reason: Unsent): Ended => ({
   result: { ...reason, statusCode: null, durationMs: null, nextAttemptAt: null },
   sent: null,
   answered: null,
+  isShut: true,
 })
 
 function resultOf(

@@ -1,3 +1,4 @@
+import { lockAlerts } from '../../alerts/index.ts'
 import type { Services } from '../../api/services.ts'
 import { listContacts } from '../../contacts/index.ts'
 import { columnsOf, run, statement, type Trx } from '../../platform/db/index.ts'
@@ -78,9 +79,21 @@ function reportOf({ alert, attemptId, sealing, at, result, sent }: AlertResult):
   return [{ ...of, ...result, delivered: result.outcome === 'delivered', send: sent?.send ?? null }]
 }
 
-/** Mails alerts that their channels did not accept to all contacts who have not been mailed them. */
+/** Alerts among `$1` that are mailed, or that a channel took or may still take; served by the two unique indexes. */
+const TOLD = statement(
+  'alerts that others get',
+  `select alert_id from alert_deliveries where alert_id = any($1::uuid[]) and recipient is not null
+  union
+  select alert_id from alert_deliveries
+  where alert_id = any($1::uuid[]) and recipient is null and (outcome = 'delivered' or next_attempt_at is not null)`,
+)
+
+/**
+ * Mails alerts that their channels did not accept to all contacts who have not been mailed them. A channel that was
+ * muted, switched off or deleted before it got one is not failing: then contacts are mailed if nobody else gets it.
+ */
 async function mailInstead(services: Services, trx: Trx, ended: readonly EndedSend[]): Promise<void> {
-  const refused = ended.filter(
+  const untaken = ended.filter(
     ({ send, outcome: { alert, result } }) =>
       // A failed mail has no fallback.
       send.recipient === null &&
@@ -88,14 +101,21 @@ async function mailInstead(services: Services, trx: Trx, ended: readonly EndedSe
       result.outcome !== 'delivered' &&
       alert.kind !== 'action.notify',
   )
+  const shut = untaken.flatMap(({ send, outcome }) => (outcome.isShut ? [send.alertId] : []))
+  // One after the other, so that of the last sends of an alert one sees that it is the last.
+  await lockAlerts(trx, shut)
+  const told = shut.length === 0 ? [] : (await run(trx, TOLD, [shut])).map(({ alertId }) => alertId)
+  const refused = untaken.filter(({ send, outcome }) => !outcome.isShut || !told.includes(send.alertId))
   const at = services.clock.now()
   for (const [workspaceId, group] of Map.groupBy(refused, ({ send }) => send.workspaceId)) {
     const contacts = await listContacts(trx, workspaceId)
-    const rows = group.flatMap(({ send: { alertId, channelId, channelName } }) =>
+    const rows = group.flatMap(({ send: { alertId, channelId, channelName }, outcome: { isShut } }) =>
       contacts.map(({ email }) => ({
-        ...{ alertId, workspaceId, at, channelId, channelName, recipient: email, nextAttemptAt: at },
+        ...{ alertId, workspaceId, at, recipient: email, nextAttemptAt: at },
+        channelId: isShut ? null : channelId,
+        channelName: isShut ? null : channelName,
         channelKind: 'email' as const,
-        emailFallback: true,
+        emailFallback: !isShut,
         attemptsMax: ATTEMPTS_MAX,
       })),
     )

@@ -6,6 +6,9 @@ export interface StatementRows {
   'add uses of response': {
     readonly used: number
   }
+  'alerts that others get': {
+    readonly alertId: string
+  }
   'alerts waiting': {
     readonly count: number
     readonly dueAt: Date | null
