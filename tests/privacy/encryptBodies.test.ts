@@ -3,6 +3,7 @@ import { sealStored } from '@creel/core/sealing'
 import { sql } from 'kysely'
 import { z } from 'zod'
 import type { Client, TestEndpoint } from '../support/client.ts'
+import { startEcho } from '../support/echo.ts'
 import { eventually } from '../support/eventually.ts'
 import { wrongParts } from '../support/problems.ts'
 import { processorTime } from '../support/processorTime.ts'
@@ -282,6 +283,36 @@ test('events for agents have the fields, and no table has them while they wait',
   )
   expect(rows).toEqual([{ state: 'waiting', isSealed: true }])
   expect(await tablesWith(mail)).toEqual([])
+  await alice.delete(endpoint.at(''))
+})
+
+test('an event whose key was destroyed before it was sent is given up, and its callback goes on failing', async () => {
+  await using callback = await startEcho(() => 503)
+  const endpoint = await alice.endpoint({ name: 'shreddedevents', encryptBodies: true })
+  await alice.expect(alice.get('/api/v1/events/types'), z.looseObject({}))
+  const secret = `whsec_${Buffer.alloc(32, 6).toString('base64')}`
+  const { id } = await alice.expect(
+    alice.post('/api/v1/subscriptions', {
+      name: 'shreddedevents.any',
+      delivery: { mode: 'webhook', url: callback.url, secret },
+    }),
+    z.looseObject({ id: z.string() }),
+  )
+  const Shown = z.looseObject({ failedCount: z.int(), status: z.looseObject({ active: z.boolean() }) })
+  const shown = () => alice.expect(alice.get(`/api/v1/subscriptions/${id}`), Shown)
+  await endpoint.capture(SENT)
+  const failing = await eventually('a failed attempt', async () => {
+    const subscription = await shown()
+    return !subscription.status.active && subscription
+  })
+  await alice.post(endpoint.at('/shred'))
+  await service.clock.advance(40_000)
+  const after = await eventually('the end of the event', async () => {
+    const subscription = await shown()
+    return subscription.failedCount === 1 && subscription
+  })
+  expect(after).toMatchObject({ sentCount: 0, status: failing.status })
+  expect(failing.status).toMatchObject({ lastError: 'http_5xx', lastDeliveryAt: null })
   await alice.delete(endpoint.at(''))
 })
 

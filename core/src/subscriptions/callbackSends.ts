@@ -67,7 +67,8 @@ const LOCK_ALL = statement(
 
 /**
  * Records attempts: `$1` the messages, `$2` their states, `$3` all of their attempts, `$4` the next one, `$5` when this
- * one ended, `$6` the reason if it failed.
+ * one ended, `$6` the reason if it failed. A message that was given up without an attempt has failed for no reason, and
+ * says nothing of the callback.
  */
 const RECORD = statement(
   'record events sent',
@@ -82,14 +83,16 @@ const RECORD = statement(
     returning d.subscription_id, g.state, g.at, g.error, g.place
   ), totals as (
     select subscription_id, count(*) filter (where state = 'sent') as sent,
-      count(*) filter (where state = 'failed') as failed, max(at) filter (where error is null) as sent_at,
-      min(at) filter (where error is not null) as failed_at, (array_agg(error order by place desc))[1] as last_error
+      count(*) filter (where state = 'failed') as failed, max(at) filter (where state = 'sent') as sent_at,
+      min(at) filter (where error is not null) as failed_at, bool_or(state = 'sent' or error is not null) as is_tried,
+      (array_agg(error order by place desc) filter (where state = 'sent' or error is not null))[1] as last_error
     from ended group by subscription_id
   )
   update event_subscriptions s set
     last_delivery_at = coalesce(t.sent_at, s.last_delivery_at),
-    last_error = t.last_error,
-    failed_since = case when t.last_error is not null then coalesce(s.failed_since, t.failed_at) end,
+    last_error = case when t.is_tried then t.last_error else s.last_error end,
+    failed_since = case when not t.is_tried then s.failed_since
+      when t.last_error is not null then coalesce(s.failed_since, t.failed_at) end,
     sent_count = s.sent_count + t.sent,
     failed_count = s.failed_count + t.failed
   from totals t where s.id = t.subscription_id`,
