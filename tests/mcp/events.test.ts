@@ -38,7 +38,7 @@ const Listed = z.looseObject({
   events: z.array(
     z.looseObject({ name: z.string(), delivery: z.array(z.string()), payloadSchema: z.looseObject({}) }),
   ),
-  nextCursor: z.string().optional(),
+  nextCursor: z.string().nullish(),
 })
 const Data = z.looseObject({ requestId: z.int(), fields: z.record(z.string(), z.unknown()) })
 const Event = z.looseObject({ eventId: z.string(), name: z.string(), data: Data })
@@ -97,6 +97,29 @@ describe('types', () => {
     // The name of a type is kept when its endpoint is renamed.
     await service.alice.patch(`/api/v1/endpoints/${endpoint.id}`, { name: 'Other' })
     expect((await typesOf(await connected())).map(({ name }) => name)).toContain('shop-orders.any')
+  })
+
+  test('learn their fields, however many busier endpoints have requests too long to learn from', async () => {
+    const client = await service.newClient()
+    const long = JSON.stringify({ long: 'x'.repeat(70_000) })
+    for (let count = 0; count < 10; count += 1) {
+      const busy = await client.endpoint({ name: `long ${count}` })
+      for (let captures = 0; captures < 2; captures += 1) await busy.capture({ body: long })
+    }
+    const endpoint = await client.endpoint({ name: 'calm' })
+    const empty = await client.endpoint({ name: 'empty' })
+    await endpoint.capture({ body: '{"amount":5}' })
+    const fieldsOf = async (name: string) => {
+      const { events } = await client.expect(client.get('/api/v1/events/types'), Listed)
+      return events.find((event) => event.name === name)?.payloadSchema
+    }
+    const learned = (field: string) => ({ properties: { fields: { properties: { [field]: {} } } } })
+    await fieldsOf('calm.any')
+    expect(await fieldsOf('calm.any')).toMatchObject(learned('body.amount'))
+    // One that had nothing to learn from is looked at again before a day is over.
+    await empty.capture({ body: '{"later":5}' })
+    for (let lists = 0; lists < 2; lists += 1) await fieldsOf('empty.any')
+    expect(await fieldsOf('empty.any')).toMatchObject(learned('body.later'))
   })
 
   test('are found by name before anybody has listed them', async () => {

@@ -178,13 +178,17 @@ function sourceOf(
 
 /**
  * Learns the default fields of some endpoints from their newest requests: of endpoints without fields, and of those
- * whose fields are a day old. Returns whether any were learned.
+ * whose fields are a day old. Those that were not looked at for longest come first, as there may be endpoints with
+ * nothing to learn from. Returns whether any were learned.
  */
 async function learnFields({ db, clock }: Context, rows: readonly SourceRow[]): Promise<boolean> {
   let learned = false
   const now = clock.now()
   const staleAt = new Date(now.getTime() - FIELDS.refreshSeconds * 1000)
-  const stale = rows.filter(({ fieldsAt }) => fieldsAt === null || fieldsAt < staleAt)
+  const stale = rows
+    .filter(({ fields, fieldsAt }) => fields === null || fieldsAt === null || fieldsAt < staleAt)
+    .sort((one, other) => (one.fieldsAt?.getTime() ?? 0) - (other.fieldsAt?.getTime() ?? 0))
+  const without: string[] = []
   for (const { endpointId } of stale.slice(0, FIELDS.atOnce)) {
     const newest = await visibleRequests(db, endpointId)
       .where(sql<boolean>`octet_length(r.body) <= ${FIELDS.bodyBytes}`)
@@ -193,7 +197,10 @@ async function learnFields({ db, clock }: Context, rows: readonly SourceRow[]): 
       .orderBy('r.id', 'desc')
       .limit(FIELDS.newest)
       .execute()
-    if (newest.length === 0) continue
+    if (newest.length === 0) {
+      without.push(endpointId)
+      continue
+    }
     const fields = shapeOf(newest)
       .filter(({ path, types, share }) => share >= FIELDS.share && isField(path, types))
       .sort((one, other) => other.share - one.share)
@@ -205,6 +212,10 @@ async function learnFields({ db, clock }: Context, rows: readonly SourceRow[]): 
       .where('endpointId', '=', endpointId)
       .execute()
     learned = true
+  }
+  if (without.length > 0 && stale.length > FIELDS.atOnce) {
+    const looked = db.updateTable('eventSources').where('endpointId', 'in', without)
+    await looked.set({ fieldsAt: now }).execute()
   }
   return learned
 }
