@@ -108,3 +108,37 @@ test('a watchdog shows its matches on a line of time', async () => {
   await page.getByRole('img', { name: /2 matches, 0 alarms/ }).waitFor()
   expect(faults).toEqual([])
 })
+
+test('an interval or a grace period that is no number is refused at its field', async () => {
+  const endpoint = await service.alice.endpoint({ name: 'unread' })
+  const made = await service.alice.post('/api/v1/watchdogs', {
+    endpointId: endpoint.id,
+    name: 'Unread',
+    expectedIntervalSeconds: 3600,
+    graceSeconds: 600,
+  })
+  const place = `/watchdogs/${Object(made.body).id}`
+  const { page, faults } = opened
+  await opened.goTo(place)
+  const form = page.getByRole('form', { name: 'Unread' })
+  const field = (label: string) =>
+    form.locator('.field').filter({ has: page.getByLabel(label, { exact: true }) })
+  for (const [label, unread, read] of [
+    ['Expected every', '1,5', '2'],
+    ['Expected every', '', '2'],
+    ['Grace period', '1e', '30'],
+    ['Grace period', ' ', '30'],
+  ] as const) {
+    await field(label).getByLabel(label, { exact: true }).fill(unread)
+    await form.getByRole('button', { name: 'Save' }).click()
+    await field(label).locator('.field-problem').waitFor()
+    await field(label).getByLabel(label, { exact: true }).fill(read)
+  }
+  await form.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Unread saved').waitFor()
+  expect((await service.alice.get(`/api/v1${place}`)).body).toMatchObject({
+    expectedIntervalSeconds: 7200,
+    graceSeconds: 1800,
+  })
+  expect(faults).toEqual([])
+})

@@ -21,10 +21,19 @@ export function inUnits(seconds: number): Duration {
   return { amount: String(seconds / size), unit }
 }
 
-/** Converts to seconds; NaN if the amount is not a number. */
+/** What no setting can be: the API refuses it at its field, while it would take the null of a NaN for an absent member. */
+const REFUSED = -1
+
+/** The number in a text, times `size`; a number that the API refuses if there is none. */
+export function typedNumber(text: string, size = 1): number {
+  const value = text.trim() === '' ? Number.NaN : Number(text) * size
+  return Number.isFinite(value) ? value : REFUSED
+}
+
+/** Converts to whole seconds; a number that the API refuses if the amount is none. */
 export function secondsOf({ amount, unit }: Duration): number {
   const size = UNITS.find(([name]) => name === unit)?.[1] ?? 1
-  return amount.trim() === '' ? Number.NaN : Math.round(Number(amount) * size)
+  return Math.round(typedNumber(amount, size))
 }
 
 interface Props {

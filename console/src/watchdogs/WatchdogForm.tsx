@@ -47,13 +47,14 @@ export function WatchdogForm({ watchdog, onClose }: { watchdog: Watchdog | undef
         ? undefined
         : async () => draftOf(await creel.watchdogs.get.query({ id: watchdog.id }), params),
     save: (draft) => {
-      const grace = secondsOf(draft.grace)
+      // A new one without a grace period gets the default.
+      const hasGrace = watchdog !== undefined || draft.grace.amount.trim() !== ''
       const match = documentOfText(draft.match)
       const members = {
         ...(draft.name.trim() === '' ? {} : { name: draft.name.trim() }),
         match: isRecord(match) ? match : {},
         expectedIntervalSeconds: secondsOf(draft.every),
-        ...(Number.isNaN(grace) ? {} : { graceSeconds: grace }),
+        ...(hasGrace ? { graceSeconds: secondsOf(draft.grace) } : {}),
         alertContactIds: [...draft.contacts],
       }
       return watchdog === undefined
@@ -114,7 +115,7 @@ export function WatchdogForm({ watchdog, onClose }: { watchdog: Watchdog | undef
         <DurationField label="Expected every" {...form.field('every', 'expectedIntervalSeconds')} />
         <DurationField
           label="Grace period"
-          hint="Defaults to a fifth of the interval."
+          hint={watchdog === undefined ? 'Defaults to a fifth of the interval.' : undefined}
           {...form.field('grace', 'graceSeconds')}
         />
       </div>
