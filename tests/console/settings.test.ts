@@ -40,6 +40,9 @@ test('senders, a scheme of signatures and the original are set, and a refusal is
 
   await page.getByLabel('Headers that are not stored').fill('Cookie')
   await page.getByLabel('Forward the original').check()
+  await page.getByLabel('Hours until the original').fill('5,5')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('region', { name: 'Privacy' }).locator('.field-problem').waitFor()
   await page.getByLabel('Hours until the original').fill('5')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByText('Saved', { exact: true }).nth(1).waitFor()
@@ -73,7 +76,7 @@ test('one Save takes the changes of all cards: changes elsewhere are kept, or sh
   await save.waitFor()
   expect(await save.isDisabled()).toBe(true)
   await page.getByLabel('Endpoint name').fill('whole thing')
-  await page.getByLabel('Status').fill('999')
+  await page.getByLabel('Status').fill('2o4')
   await page.getByLabel('Id of the event').fill('body.id')
   await service.alice.patch(endpoint.at(''), { allowRehearsal: false, responseStatusCode: 201 })
   await save.click()

@@ -63,7 +63,7 @@ export function PrivacySettings({ endpoint, form }: { endpoint: Endpoint; form: 
         {keepsOriginal && (
           <TextField
             label="Hours until the original is gone at the latest"
-            kind="number"
+            inputMode="numeric"
             placeholder="72"
             {...form.field('originalHours')}
           />

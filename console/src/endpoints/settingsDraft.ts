@@ -1,5 +1,5 @@
 import { isRecord, parsed } from '../json.ts'
-import { inUnits, secondsOf } from '../parts/DurationField.tsx'
+import { inUnits, secondsOf, typedNumber } from '../parts/DurationField.tsx'
 import { choices } from '../parts/Field.tsx'
 import type { Form } from '../parts/useForm.ts'
 import type { Endpoint, Inputs } from '../trpc.ts'
@@ -128,7 +128,7 @@ function groupsOf(draft: SettingsDraft): Members[] {
               then: dedupeMode,
             },
     },
-    { responseStatusCode: Number(draft.status) },
+    { responseStatusCode: typedNumber(draft.status) },
     { responseContentType: draft.contentType },
     { responseHeaders: headersOf(draft.headers) },
     { responseBody: draft.body },
@@ -139,7 +139,9 @@ function groupsOf(draft: SettingsDraft): Members[] {
     { encryptBodies: draft.encrypts },
     {
       forwardOriginal: keepsOriginal,
-      ...(keepsOriginal && { originalHours: originalHours === '' ? null : Number(originalHours) }),
+      ...(keepsOriginal && {
+        originalHours: originalHours.trim() === '' ? null : typedNumber(originalHours),
+      }),
     },
   ]
 }
