@@ -6,6 +6,9 @@ import { holdCalls, openConsole, startConsoleService } from '../support/console.
 
 const WithId = z.looseObject({ id: z.string() })
 
+/** Whether a call reads the rules of an action. */
+const isRead = ({ pathname }: URL) => pathname.includes('transformations.getSet')
+
 test('a rule is written by a form, previewed after the saved ones, and its refusals stand at their steps', async () => {
   const service = await startConsoleService({ parts: ['gateway'] })
   const { alice } = service
@@ -122,5 +125,43 @@ test('what is typed while a rule is saved stays, on top of what was saved', asyn
   expect(await name.inputValue()).toBe('Third')
   await page.getByRole('button', { name: 'Save as v3' }).click()
   await page.getByText('Third saved as v3').waitFor()
+
+  // Also what is typed while the saved rule is read.
+  await goTo(`/e/${endpoint.id}/rules/new`)
+  await name.fill('Fourth')
+  const [called, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let reads = 0
+  await page.route(isRead, async (route) => {
+    reads += 1
+    if (reads === 2) called.resolve()
+    if (reads >= 2) await released.promise
+    await route.continue()
+  })
+  await page.getByRole('button', { name: 'Save as v1' }).click()
+  await called.promise
+  await name.fill('Fifth')
+  released.resolve()
+  await page.getByText('Fourth saved as v1').waitFor()
+  await page.getByRole('button', { name: 'Save as v2' }).waitFor()
+  expect(await name.inputValue()).toBe('Fifth')
+  expect(faults).toEqual([])
+})
+
+test('a rule is made once, also where it cannot be read after that', async () => {
+  const { alice } = await startConsoleService({ parts: ['gateway'] })
+  const endpoint = await alice.endpoint({ name: 'made once' })
+  const action = await alice.expect(
+    alice.post(endpoint.at('/actions'), { kind: 'forward', name: 'Billing', url: 'http://127.0.0.1:9/' }),
+    WithId,
+  )
+  const { page, goTo, faults } = await openConsole(alice, { width: 1440, height: 1200 })
+  await goTo(`/e/${endpoint.id}/rules/new`)
+  await page.getByLabel('Name', { exact: true }).fill('Once')
+  await page.route(isRead, (route) => route.abort(), { times: 1 })
+  await page.getByRole('button', { name: 'Save as v1' }).click()
+  await page.getByText('Once saved as v1').waitFor()
+  await page.getByRole('button', { name: 'Save as v2' }).waitFor()
+  const stored = await alice.get(endpoint.at(`/transformations?actionId=${action.id}`))
+  expect(Object(stored.body).rules).toHaveLength(1)
   expect(faults).toEqual([])
 })

@@ -65,14 +65,19 @@ export function RuleEditor({ endpoint, actionId, rule, before, onSaved, onRemove
         : creel.transformations.update.mutate({ ...ids, ruleId: rule.id, rule: written })
     },
     onSaved: async ({ id, name, version }, typed) => {
-      if (rule === undefined) {
-        // The form of the saved rule takes over, with what was typed during the save.
-        const began = await storedText(id)
-        const draft = typed()
+      // The rule is made: a read that fails must not leave a form that makes it again.
+      const began = rule === undefined ? await storedText(id).catch(() => undefined) : undefined
+      // The form of the saved rule takes over, with what was typed since. That of the first rule does so as soon as the
+      // rule is read, others once all is read.
+      const handOver = (draft: { text: string } | undefined) => {
         if (draft !== undefined && began !== undefined) keepInput(keptAs(id), { draft, began })
-        form.forget()
       }
+      const before = typed()
+      handOver(before)
       await refresh()
+      const after = typed()
+      if (after !== before) handOver(after)
+      if (rule === undefined) form.forget()
       toast(`${name} saved as v${version}`)
       onSaved(id)
     },
