@@ -71,7 +71,7 @@ export function RulesScreen({ endpoint, item }: { endpoint: Endpoint; item: stri
       <RuleList endpointId={endpoint.id} actionId={actionId} rules={rules} openId={open?.id} hrefOf={at} />
       {featureInPlan && (
         <RuleEditor
-          key={open?.id ?? 'new'}
+          key={open?.id ?? `new ${actionId}`}
           endpoint={endpoint}
           actionId={actionId}
           rule={open}
