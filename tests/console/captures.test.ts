@@ -54,6 +54,12 @@ describe('the captures of an endpoint', () => {
       await opened.page.getByRole('link', { name: `namesake ${id.slice(0, 4)}` }).waitFor()
     }
     expect(await opened.page.locator('.endpoints .hint').count()).toBe(2)
+    await opened.page.keyboard.press('Control+k')
+    await opened.page.keyboard.type('namesake')
+    for (const { id } of namesakes) {
+      await opened.page.getByRole('option', { name: `namesake endpoint ${id.slice(0, 4)}` }).waitFor()
+    }
+    await opened.page.keyboard.press('Escape')
   })
 
   test('a search stands in the address, filters what arrives, and outlives a reload', async () => {

@@ -9,6 +9,8 @@ import { endpointsQuery } from '../queries.ts'
 import { useTheme } from './Nav.tsx'
 
 interface Command {
+  /** Differs between the commands of the list, whose words may be the same: the path of a page. */
+  readonly id: string
   readonly words: string
   readonly about: string
   readonly run: () => void
@@ -67,7 +69,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
         {offered.map((command, at) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: Enter in the field runs it
           <li
-            key={command.words + command.about}
+            key={command.id}
             id={`${list}-${at}`}
             role="option"
             aria-selected={at === chosen}
@@ -87,11 +89,13 @@ function useCommands(typed: string): Command[] {
   const [, here] = useRoute('/e/:endpointId/*?')
   const [, nextTheme] = useTheme()
   const go = (words: string, about: string, path: string): Command => ({
+    id: path,
     words,
     about,
     run: () => navigate(path),
   })
   const items = endpoints.data?.items ?? []
+  const byName = Map.groupBy(items, ({ name }) => name)
   const current = items.find(({ id }) => id === here?.endpointId)
   const id = /^#?(\d{1,15})$/.exec(typed.trim())?.[1]
   const ofCurrent =
@@ -108,11 +112,19 @@ function useCommands(typed: string): Command[] {
           go('Dead letters', current.name, `/e/${current.id}?q=needs:replay`),
           go('Send a sample event', current.name, `/e/${current.id}?sample=1`),
           go('Settings', current.name, `/e/${current.id}/settings`),
-          { words: 'Copy capture URL', about: current.name, run: () => void copyText(current.url) },
+          {
+            id: 'copy',
+            words: 'Copy capture URL',
+            about: current.name,
+            run: () => void copyText(current.url),
+          },
         ]
   return [
     ...ofCurrent,
-    ...items.map(({ id: own, name }) => go(name, 'endpoint', `/e/${own}`)),
+    ...items.map(({ id: own, name }) => {
+      const isAlone = byName.get(name)?.length === 1
+      return go(name, isAlone ? 'endpoint' : `endpoint ${own.slice(0, 4)}`, `/e/${own}`)
+    }),
     go('Search all endpoints', 'page', '/search'),
     go('Watchdogs', 'page', '/watchdogs'),
     go('Add watchdog', 'command', `/watchdogs/new${current === undefined ? '' : `?endpoint=${current.id}`}`),
@@ -122,11 +134,11 @@ function useCommands(typed: string): Command[] {
     go('Health', 'page', '/health'),
     go('Access: keys, sessions, contacts', 'page', '/access'),
     go('Audit log', 'page', '/audit'),
-    { words: 'Change theme', about: 'light, dark, system', run: nextTheme },
+    { id: 'theme', words: 'Change theme', about: 'light, dark, system', run: nextTheme },
     ...(typed.trim() === ''
       ? []
       : [go(typed.trim(), 'search all endpoints', `/search?q=${encodeURIComponent(typed.trim())}`)]),
-    { words: 'API documentation', about: 'page', run: () => location.assign('/docs') },
+    { id: '/docs', words: 'API documentation', about: 'page', run: () => location.assign('/docs') },
   ]
 }
 
