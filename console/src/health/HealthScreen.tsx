@@ -10,7 +10,7 @@ import { Table } from '../parts/Table.tsx'
 import { type Answers, creel } from '../trpc.ts'
 import { ago, bytes, count, fullTime, interval, limitOfBytes } from '../words/format.ts'
 import { problemOf } from '../words/problem.ts'
-import { type Readiness, readinessOf, sectionOf, serviceTroubles } from './readiness.ts'
+import { type Readiness, readinessOf, sectionOf, serviceTroubles, withKeys } from './readiness.ts'
 
 const LOOK_EVERY_MS = 5_000
 const BUILD_EVERY_MS = 60_000
@@ -46,8 +46,8 @@ export function HealthScreen() {
         {health.isLoading && <Bones />}
         {data !== undefined && troubles.length === 0 && <p className="hint">Nothing is wrong.</p>}
         <ul className="cards">
-          {troubles.map((trouble) => (
-            <TroubleItem key={`${trouble.code} ${trouble.title} ${trouble.actionId}`} trouble={trouble} />
+          {withKeys(troubles).map(({ key, trouble }) => (
+            <TroubleItem key={key} trouble={trouble} />
           ))}
         </ul>
       </Card>

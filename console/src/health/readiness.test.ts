@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readinessOf, sectionOf, serviceTroubles } from './readiness.ts'
+import { readinessOf, sectionOf, serviceTroubles, withKeys } from './readiness.ts'
 
 const RUNBOOK = readFileSync(join(import.meta.dir, '../../../docs/runbook.md'), 'utf8')
 
@@ -21,6 +21,16 @@ test('what does not begin with ok is a trouble, with its section of the runbook'
     ['Service: dispatch', 'off: deliveries wait', null],
   ])
   expect(serviceTroubles(readinessOf('nothing'))).toEqual([])
+})
+
+test('every trouble has a key of its own, which others do not change', () => {
+  const about = { detail: '', since: null, actionId: null, runbook: null }
+  const alarm = { ...about, code: 'watchdog.alarmed', title: 'Nightly is late', endpointId: 'one' }
+  const other = { ...about, code: 'service.jobs', title: 'Service: jobs', endpointId: null }
+  const keysOf = (...troubles: Parameters<typeof withKeys>[0]) => withKeys(troubles).map(({ key }) => key)
+  const keys = keysOf(alarm, alarm, { ...alarm, endpointId: 'two' })
+  expect(new Set(keys).size).toBe(3)
+  expect(keysOf(other, alarm, alarm).slice(1)).toEqual(keys.slice(0, 2))
 })
 
 test('every section that a trouble names is in the runbook', () => {

@@ -46,6 +46,18 @@ export function serviceTroubles(readiness: Readiness | undefined): Trouble[] {
     })
 }
 
+/** Troubles with keys. Things may have one name, so troubles that look the same are numbered. */
+export function withKeys(troubles: readonly Trouble[]) {
+  const seen = new Map<string, number>()
+  return troubles.map((trouble) => {
+    const { actionId, code, endpointId, title } = trouble
+    const words = `${code} ${title} ${endpointId} ${actionId}`
+    const before = seen.get(words) ?? 0
+    seen.set(words, before + 1)
+    return { key: `${words} ${before}`, trouble }
+  })
+}
+
 /**
  * A section of a page in Markdown as plain text: its paragraphs and items, each on one line.
  *
