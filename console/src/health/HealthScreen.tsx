@@ -34,7 +34,10 @@ export function HealthScreen() {
   })
   const { data } = health
   const refusal = health.error === null ? undefined : problemOf(health.error)
-  const troubles = [...serviceTroubles(ready.data), ...(data?.problems ?? [])]
+  // What was said before an outage says nothing of the service now.
+  const readiness = ready.error === null ? ready.data : undefined
+  const isWhole = data !== undefined && health.error === null && readiness !== undefined
+  const troubles = [...serviceTroubles(readiness), ...(data?.problems ?? [])]
   return (
     <Page title="Health">
       <Card title="Problems">
@@ -44,7 +47,7 @@ export function HealthScreen() {
           <Problem error={health.error ?? ready.error} />
         )}
         {health.isLoading && <Bones />}
-        {data !== undefined && troubles.length === 0 && <p className="hint">Nothing is wrong.</p>}
+        {isWhole && troubles.length === 0 && <p className="hint">Nothing is wrong.</p>}
         <ul className="cards">
           {withKeys(troubles).map(({ key, trouble }) => (
             <TroubleItem key={key} trouble={trouble} />
@@ -53,7 +56,7 @@ export function HealthScreen() {
       </Card>
       {data !== undefined && <Queues queues={data.queues} />}
       {data !== undefined && data.actions.length > 0 && <Actions actions={data.actions} />}
-      <Service readiness={ready.data} health={data} />
+      <Service readiness={readiness} health={data} />
     </Page>
   )
 }
