@@ -78,6 +78,32 @@ test('a sign-in link that was used already opens the page of a browser that is s
   expect(await owner.page.getByLabel('API key').getAttribute('aria-invalid')).toBe('false')
 })
 
+test('who signs out is told when the session is not ended, and leaves no draft', async () => {
+  const client = await service.newClient()
+  const endpoint = await client.endpoint({ name: 'left' })
+  const { page, goTo, faults } = await openConsole(client)
+  await goTo(`/e/${endpoint.id}/settings`)
+  await page.getByLabel('Endpoint name').fill('a draft')
+  const out = page.getByRole('button', { name: 'Sign out' })
+  const drafts = () => page.evaluate(`Object.keys(sessionStorage).filter((key) => key.startsWith('draft:'))`)
+  // The header of the real answer clears them only where the page came over TLS.
+  const end = (status: number) =>
+    page.route('**/console/session', (route) => route.fulfill({ status, body: '' }), { times: 1 })
+  await page.route('**/console/session', (route) => route.abort(), { times: 1 })
+  await out.click()
+  await page.getByText('You are still signed in: the service cannot be reached.').waitFor()
+  await end(503)
+  await out.click()
+  await page.getByText('You are still signed in: the service answered 503.').waitFor()
+  expect(await page.getByLabel('Endpoint name').inputValue()).toBe('a draft')
+  expect(await drafts()).not.toEqual([])
+  await end(204)
+  await out.click()
+  await page.waitForURL('**/sign-in')
+  expect(await drafts()).toEqual([])
+  expect(faults).toEqual([])
+})
+
 test('a search is saved in the browser, offered first, and forgotten', async () => {
   const endpoint = await service.alice.endpoint({ name: 'saved' })
   await endpoint.capture({ body: '{"type":"order.paid"}' })

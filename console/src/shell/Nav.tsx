@@ -21,6 +21,8 @@ import { EndpointNav } from '../endpoints/EndpointNav.tsx'
 import { queryClient } from '../live/queryClient.ts'
 import { session } from '../outage.ts'
 import { Button } from '../parts/Button.tsx'
+import { toast } from '../parts/Toasts.tsx'
+import { forgetDrafts } from '../parts/usePersisted.ts'
 import { meQuery, openIncidentsQuery, watchdogsQuery } from '../queries.ts'
 import { Mark } from '../signIn/Mark.tsx'
 import { hasPlan } from '../words/format.ts'
@@ -103,7 +105,15 @@ function Footer({ onKeys }: { onKeys: () => void }) {
   const [, navigate] = useLocation()
   const Icon = THEMES[theme]
   const leave = async () => {
-    await fetch('/console/session', { method: 'DELETE' })
+    const refusal = await fetch('/console/session', { method: 'DELETE' }).then(
+      ({ ok, status }) => (ok ? undefined : `the service answered ${status}.`),
+      () => 'the service cannot be reached.',
+    )
+    if (refusal !== undefined) {
+      toast(`You are still signed in: ${refusal}`)
+      return
+    }
+    forgetDrafts()
     queryClient.clear()
     session.set('in')
     navigate('/sign-in')
