@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { z } from 'zod'
+import { Client } from '../support/client.ts'
 import { type ConsolePage, openConsole, startConsoleService } from '../support/console.ts'
 import { neverAnswers } from '../support/hangingReceivers.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
@@ -77,6 +79,19 @@ test('selected captures are rehearsed, and what differs is shown and sent again'
   await replays.getByText('1 of 1 sent', { exact: false }).waitFor()
   expect(receiver.received).toHaveLength(before + 1)
   expect(faults).toEqual([])
+
+  const { key } = await service.alice.expect(
+    service.alice.post('/api/v1/keys', { name: 'reader', scope: 'read' }),
+    z.looseObject({ key: z.string() }),
+  )
+  const { baseUrl, captureUrl, workspaceId } = service.alice
+  const reader = await openConsole(new Client(baseUrl, captureUrl, key, workspaceId))
+  await reader.goTo(`/e/${endpoint.id}/rehearse`)
+  await reader.page.getByRole('button', { name: 'Show 1 difference' }).last().click()
+  const again = reader.page.getByRole('button', { name: 'Send this one again' })
+  await again.waitFor()
+  await reader.page.locator('fieldset.writes:disabled').first().waitFor()
+  expect(await again.isDisabled()).toBe(true)
 })
 
 test('the selection of the list leads there', async () => {

@@ -164,9 +164,11 @@ function ResultItem({
       )}
       {/* Only a program that takes requests can send those of listeners. */}
       {!('listeners' in Object(run.to)) && (
-        <Button look="small" {...again.button()}>
-          Send this one again
-        </Button>
+        <Writes>
+          <Button look="small" {...again.button()}>
+            Send this one again
+          </Button>
+        </Writes>
       )}
       <Problem error={again.error} />
     </li>
