@@ -146,3 +146,36 @@ test('a replay to a URL that is cancelled is waited for no longer', async () => 
   expect(await dialog.getByRole('button', { name: 'Send' }).isEnabled()).toBe(true)
   expect(faults).toEqual([])
 })
+
+test('a replay to a URL that can be read no more is asked for no longer', async () => {
+  const endpoint = await service.alice.endpoint({ name: 'unreadable' })
+  const { id } = await endpoint.capture()
+  await using hanging = await startReceiver(neverAnswers)
+  const { page, faults } = opened
+  await opened.goTo(`/e/${endpoint.id}?r=${id}`)
+  let asked = 0
+  const isRead = ({ pathname }: URL) => pathname.includes('replays.get')
+  // As for a replay that is gone.
+  await page.route(isRead, async (route) => {
+    asked += 1
+    const gone = crypto.randomUUID()
+    await route.continue({
+      url: route
+        .request()
+        .url()
+        .replace(/(replayId%22%3A%22)[0-9a-f-]+/, `$1${gone}`),
+    })
+  })
+  await page.getByRole('button', { name: 'Replay through' }).click()
+  await page.getByRole('menuitem', { name: 'To a URL…' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('URL', { exact: true }).fill(hanging.url)
+  await dialog.getByRole('button', { name: 'Send' }).click()
+  await dialog.locator('.problem').waitFor()
+  const before = asked
+  // Long enough for several more looks.
+  await Bun.sleep(1500)
+  expect(asked).toBe(before)
+  await page.unroute(isRead)
+  expect(faults).toEqual([])
+})

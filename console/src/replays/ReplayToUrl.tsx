@@ -38,7 +38,7 @@ export function ReplayToUrl({ endpointId, requestId, onClose }: Props) {
       return { run, item: items[0] }
     },
     enabled: replayId !== undefined,
-    refetchInterval: ({ state }) => (isOver(state.data) ? false : LOOK_EVERY_MS),
+    refetchInterval: ({ state }) => (state.error !== null || isOver(state.data) ? false : LOOK_EVERY_MS),
   })
   const isWaiting = replayId !== undefined && result.error === null && !isOver(result.data)
   const isSending = form.isSaving || isWaiting
