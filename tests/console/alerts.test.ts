@@ -50,6 +50,33 @@ test('a channel has one lowest severity for all of its events, and its history h
   expect(faults).toEqual([])
 })
 
+test('a name that is emptied is refused at its field', async () => {
+  const { alice } = service
+  const endpoint = await alice.endpoint({ name: 'kept' })
+  const made = async (path: string, members: object) => {
+    const { body } = await alice.post(path, { ...members, name: 'Kept name' })
+    return String(Object(body).id)
+  }
+  const url = 'http://127.0.0.1:9/'
+  const action = await made(endpoint.at('/actions'), { kind: 'forward', url })
+  const watchdog = await made('/api/v1/watchdogs', { endpointId: endpoint.id, expectedIntervalSeconds: 3600 })
+  const channel = await made('/api/v1/alert-channels', { kind: 'webhook', settings: { url } })
+  const { page, faults } = opened
+  const name = page.getByLabel('Name', { exact: true })
+  for (const path of [`/e/${endpoint.id}/actions/${action}`, `/watchdogs/${watchdog}`, '/alerts']) {
+    await opened.goTo(path)
+    if (path === '/alerts') await page.getByRole('button', { name: 'Kept name', exact: true }).click()
+    await name.fill(' ')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.locator('.field', { has: name }).locator('.field-problem').waitFor()
+    await name.fill('Other name')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText(/Other name saved/).waitFor()
+  }
+  await alice.delete(`/api/v1/alert-channels/${channel}`)
+  expect(faults).toEqual([])
+})
+
 test('a channel that cannot be tested after it was made is made, once', async () => {
   await using receiver = await startReceiver({ status: 200 })
   const { page, faults } = opened

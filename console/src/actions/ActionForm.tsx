@@ -35,7 +35,7 @@ export function ActionForm({ endpoint, action, options, onClose }: Props) {
             return now === undefined ? undefined : draftOfAction(now)
           },
     save: (draft) => {
-      const members = membersOf(draft, secrets)
+      const members = membersOf(draft, secrets, action === undefined)
       return action === undefined
         ? creel.actions.create.mutate({ endpointId: endpoint.id, kind: draft.kind, ...members })
         : creel.actions.update.mutate({ endpointId: endpoint.id, actionId: action.id, ...members })
@@ -84,7 +84,9 @@ export function ActionForm({ endpoint, action, options, onClose }: Props) {
         )}
         <TextField
           label="Name"
-          hint="Defaults to the host of the URL or the name of the channel."
+          hint={
+            action === undefined ? 'Defaults to the host of the URL or the name of the channel.' : undefined
+          }
           {...form.field('name')}
         />
       </div>

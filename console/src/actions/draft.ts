@@ -49,12 +49,12 @@ export function draftOfAction(action: Action | undefined) {
 
 /**
  * The API's input for this kind of action. A condition that is not valid JSON is sent as text, so that the API's
- * refusal explains it.
+ * refusal explains it. A new one without a name gets the default.
  */
-export function membersOf(draft: ActionDraft, secrets: TypedSecrets) {
+export function membersOf(draft: ActionDraft, secrets: TypedSecrets, isNew: boolean) {
   const { alertChannelId, condition, kind, messageTemplate, name, url } = draft
   const shared = {
-    ...(name.trim() === '' ? {} : { name: name.trim() }),
+    ...(isNew && name.trim() === '' ? {} : { name: name.trim() }),
     condition: writtenOf(condition),
   }
   if (kind === 'notify') return { ...shared, alertChannelId, messageTemplate }

@@ -51,7 +51,8 @@ export function ChannelForm({ channel, onClose }: { channel: Channel | undefined
       const kind = kindOf(kindName)
       if (kind === undefined) throw new Error('Choose a kind.')
       const members = {
-        ...(name.trim() === '' ? {} : { name: name.trim() }),
+        // A new one without a name gets that of its kind.
+        ...(channel === undefined && name.trim() === '' ? {} : { name: name.trim() }),
         ...(secret === '' ? {} : { secret }),
         settings: settingsOf(kind.fields, settings),
         ...(events === null ? {} : { events }),

@@ -47,11 +47,11 @@ export function WatchdogForm({ watchdog, onClose }: { watchdog: Watchdog | undef
         ? undefined
         : async () => draftOf(await creel.watchdogs.get.query({ id: watchdog.id }), params),
     save: (draft) => {
-      // A new one without a grace period gets the default.
+      // A new one without a name or a grace period gets the defaults.
       const hasGrace = watchdog !== undefined || draft.grace.amount.trim() !== ''
       const match = documentOfText(draft.match)
       const members = {
-        ...(draft.name.trim() === '' ? {} : { name: draft.name.trim() }),
+        ...(watchdog === undefined && draft.name.trim() === '' ? {} : { name: draft.name.trim() }),
         match: isRecord(match) ? match : {},
         expectedIntervalSeconds: secondsOf(draft.every),
         ...(hasGrace ? { graceSeconds: secondsOf(draft.grace) } : {}),
@@ -91,7 +91,7 @@ export function WatchdogForm({ watchdog, onClose }: { watchdog: Watchdog | undef
         <TextField
           label="Name"
           placeholder="Nightly export"
-          hint="Defaults to the endpoint’s name."
+          hint={watchdog === undefined ? 'Defaults to the endpoint’s name.' : undefined}
           {...form.field('name')}
         />
       </div>
