@@ -75,6 +75,25 @@ test('the key deletes all matches as the button does, and the bin gives back mor
   expect(faults).toEqual([])
 })
 
+test('the key does not undo an older deletion in place of one that it cannot undo', async () => {
+  const endpoint = await service.alice.endpoint({ name: 'older' })
+  await endpoint.captureMany(3)
+  const { page, faults } = opened
+  await opened.goTo(`/e/${endpoint.id}`)
+  await page.locator(rows).first().click()
+  await page.keyboard.press('Delete')
+  await page.getByText('2 stored').waitFor()
+  await page.locator(rows).first().click()
+  await page.keyboard.press('x')
+  await page.getByRole('button', { name: 'All 2 matches' }).click()
+  await page.keyboard.press('Delete')
+  await page.getByText('2 moved to the recycle bin').waitFor()
+  await page.keyboard.press('z')
+  await page.getByText('can be restored from the recycle bin').waitFor()
+  expect(await endpoint.requests()).toEqual([])
+  expect(faults).toEqual([])
+})
+
 test('while one operation runs, another is refused aloud and keeps its selection', async () => {
   const endpoint = await service.alice.endpoint({ name: 'busy' })
   await endpoint.captureMany(2)

@@ -78,9 +78,9 @@ export function CapturesScreen({ endpoint }: { endpoint: Endpoint }) {
     if (ids.length === 0) return
     const { totalCount } = stream.get()
     if (selection.isAll) {
-      if (!removeMany(endpoint.id, stream, { filters, about: totalCount })) return
+      if (!deletions.removeMany({ filters, about: totalCount })) return
     } else if (ids.length > CHUNK) {
-      if (!removeMany(endpoint.id, stream, { ids })) return
+      if (!deletions.removeMany({ ids })) return
     } else void deletions.remove(ids)
     if (selection.isAll ? row !== undefined : address.r !== undefined && ids.includes(address.r)) {
       open(undefined)
@@ -240,24 +240,16 @@ function NothingMatches({ onClear }: { onClear: () => void }) {
   )
 }
 
-/** Starts to delete more captures than one call takes, which cannot be undone at once. @returns whether it has started */
-const removeMany = (endpointId: string, stream: CaptureStream, chosen: Chosen): boolean =>
-  startBulk(endpointId, 'moved to the recycle bin', chosen, async (ids) => {
-    const { deletedCount } = await creel.requests.bulkDelete.mutate({ endpointId, requestIds: [...ids] })
-    stream.remove(new Set(ids))
-    return { done: deletedCount, skipped: ids.length - deletedCount }
-  })
-
 interface Deletion {
   readonly ids: readonly number[]
   readonly rows: readonly RequestSummary[]
   readonly closeNote: () => void
 }
 
-/** Deletes captures of an endpoint; each deletion can be undone once. */
+/** Deletes captures of an endpoint; each deletion of up to 500 can be undone once. */
 class Deletions {
-  /** Those that can be undone, the latest last. */
-  #made: readonly Deletion[] = []
+  /** Those that can be undone, the latest last; null for one of more, which cannot be undone at once. */
+  #made: readonly (Deletion | null)[] = []
 
   constructor(
     readonly endpointId: string,
@@ -284,9 +276,22 @@ class Deletions {
     }
   }
 
+  /** Starts to delete more captures than one call takes. @returns whether it has started */
+  removeMany(chosen: Chosen): boolean {
+    const { endpointId, stream } = this
+    const isStarted = startBulk(endpointId, 'moved to the recycle bin', chosen, async (ids) => {
+      const { deletedCount } = await creel.requests.bulkDelete.mutate({ endpointId, requestIds: [...ids] })
+      stream.remove(new Set(ids))
+      return { done: deletedCount, skipped: ids.length - deletedCount }
+    })
+    if (isStarted) this.#made = [...this.#made, null]
+    return isStarted
+  }
+
   /** Undoes a deletion, the latest by default, and reports captures that could not be restored. Never rejects. */
   async undo(made = this.#made.at(-1)): Promise<void> {
-    if (made === undefined || !this.#made.includes(made)) return
+    if (made === null) toast('What was deleted last can be restored from the recycle bin.')
+    if (made === null || made === undefined || !this.#made.includes(made)) return
     this.#made = this.#made.filter((one) => one !== made)
     made.closeNote()
     try {
