@@ -94,6 +94,22 @@ test('the key does not undo an older deletion in place of one that it cannot und
   expect(faults).toEqual([])
 })
 
+test('an open capture that is deleted with all matches is closed, also if its row is not loaded', async () => {
+  const endpoint = await service.alice.endpoint({ name: 'far down' })
+  const [oldest] = await endpoint.captureMany(150)
+  const { page, faults } = opened
+  await opened.goTo(`/e/${endpoint.id}?r=${oldest?.id}`)
+  await page.getByRole('complementary', { name: 'Request' }).waitFor()
+  await page.locator(rows).first().waitFor()
+  await page.keyboard.press('x')
+  await page.getByRole('button', { name: 'All 150 matches' }).click()
+  await page.keyboard.press('Delete')
+  await page.getByText('150 moved to the recycle bin').waitFor()
+  await page.getByRole('complementary', { name: 'Request' }).waitFor({ state: 'detached' })
+  expect(new URL(page.url()).searchParams.has('r')).toBe(false)
+  expect(faults).toEqual([])
+})
+
 test('while one operation runs, another is refused aloud and keeps its selection', async () => {
   const endpoint = await service.alice.endpoint({ name: 'busy' })
   await endpoint.captureMany(2)

@@ -71,6 +71,17 @@ export function CapturesScreen({ endpoint }: { endpoint: Endpoint }) {
   // Preloaded for the first request that is opened, after the first screen.
   useEffect(() => void loadPane().catch(() => undefined), [])
   const pause = () => stream.setPaused(!stream.get().isPaused)
+  const shown = useRef(address.r)
+  useEffect(() => {
+    shown.current = address.r
+    return () => {
+      shown.current = undefined
+    }
+  }, [address.r])
+  /** Closes the open capture if it is among deleted ones; it may match although its row is not loaded. */
+  const leave = (ids: readonly number[]) => {
+    if (shown.current !== undefined && ids.includes(shown.current)) open(undefined)
+  }
   /** Deletes what is selected, else the open capture. */
   const remove = () => {
     const picked = [...selection.picked]
@@ -78,9 +89,9 @@ export function CapturesScreen({ endpoint }: { endpoint: Endpoint }) {
     if (ids.length === 0) return
     const { totalCount } = stream.get()
     if (selection.isAll) {
-      if (!deletions.removeMany({ filters, about: totalCount })) return
+      if (!deletions.removeMany({ filters, about: totalCount }, leave)) return
     } else if (ids.length > CHUNK) {
-      if (!deletions.removeMany({ ids })) return
+      if (!deletions.removeMany({ ids }, leave)) return
     } else void deletions.remove(ids)
     if (selection.isAll ? row !== undefined : address.r !== undefined && ids.includes(address.r)) {
       open(undefined)
@@ -276,12 +287,18 @@ class Deletions {
     }
   }
 
-  /** Starts to delete more captures than one call takes. @returns whether it has started */
-  removeMany(chosen: Chosen): boolean {
+  /**
+   * Starts to delete more captures than one call takes.
+   *
+   * @param onGone called with each part of them that is deleted
+   * @returns whether it has started
+   */
+  removeMany(chosen: Chosen, onGone: (ids: readonly number[]) => void): boolean {
     const { endpointId, stream } = this
     const isStarted = startBulk(endpointId, 'moved to the recycle bin', chosen, async (ids) => {
       const { deletedCount } = await creel.requests.bulkDelete.mutate({ endpointId, requestIds: [...ids] })
       stream.remove(new Set(ids))
+      onGone(ids)
       return { done: deletedCount, skipped: ids.length - deletedCount }
     })
     if (isStarted) this.#made = [...this.#made, null]
