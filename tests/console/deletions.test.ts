@@ -110,6 +110,28 @@ test('an open capture that is deleted with all matches is closed, also if its ro
   expect(faults).toEqual([])
 })
 
+test('what is no longer in the bin does not come back to the list', async () => {
+  const endpoint = await service.alice.endpoint({ name: 'gone for good' })
+  const [first] = await endpoint.captureMany(2)
+  const { page, faults } = opened
+  await opened.goTo(`/e/${endpoint.id}`)
+  await page.locator(rows).first().click()
+  await page.keyboard.press('Delete')
+  await page.getByRole('button', { name: 'Undo' }).waitFor()
+  // As old as what the bin no longer keeps.
+  await service.db
+    .updateTable('requests')
+    .set({ deletedAt: new Date(0) })
+    .where('endpointId', '=', endpoint.id)
+    .where('deletedAt', 'is not', null)
+    .execute()
+  await page.keyboard.press('z')
+  await page.getByText('0 requests restored, 1 no longer in the recycle bin').waitFor()
+  expect((await endpoint.requests()).map(({ id }) => id)).toEqual([first?.id ?? 0])
+  expect(await page.locator(rows).count()).toBe(1)
+  expect(faults).toEqual([])
+})
+
 test('while one operation runs, another is refused aloud and keeps its selection', async () => {
   const endpoint = await service.alice.endpoint({ name: 'busy' })
   await endpoint.captureMany(2)

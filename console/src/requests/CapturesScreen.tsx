@@ -315,10 +315,12 @@ class Deletions {
       const { restoredCount, skippedAtCap } = await creel.recycleBin.restore.mutate({
         requestIds: [...made.ids],
       })
-      if (skippedAtCap === 0) this.stream.putBack(made.rows)
+      const goneCount = made.ids.length - restoredCount - skippedAtCap
+      if (restoredCount === made.ids.length) this.stream.putBack(made.rows)
       else await this.stream.open()
       const left = skippedAtCap === 0 ? '' : `, ${skippedAtCap} not restored: the endpoint is full`
-      toast(`${plural(restoredCount, 'request')} restored${left}`)
+      const gone = goneCount > 0 ? `, ${goneCount} no longer in the recycle bin` : ''
+      toast(`${plural(restoredCount, 'request')} restored${left}${gone}`)
     } catch (error) {
       toast(problemOf(error).detail)
     }
