@@ -20,7 +20,7 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
  * exponent or with a zero at the end of the fraction. Without any, a text is read at full speed.
  */
 const SPELLED_NUMBER =
-  /(?:^|[[,:\s])(?:-0|-?(?:\d{16,}|\d+(?:\.\d+)?[eE][+-]?\d+|\d+\.\d*0|\d{10,}\.\d+|\d+\.\d{7,}))(?=[\s,\]}]|$)/
+  /(?:^|[[,:\s])(?:-0|-?(?:[\d.]{16,}|[\d.]+[eE][+-]?\d+|\d+\.(?:\d{7,}|\d*0)))(?=[\s,\]}]|$)/
 
 /**
  * The value of a JSON text, in which a number that a double prints otherwise is a {@link SpelledNumber}.

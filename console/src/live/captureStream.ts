@@ -89,8 +89,8 @@ const NONE: Captures = {
 /** The captures that match: the stored ones, then the live ones. Runs while it has subscribers. */
 export class CaptureStream extends Store<Captures> {
   #held: readonly RequestSummary[] = []
-  /** Number of captures that arrived while paused and were not sent; null: none were left out. */
-  #missed: number | null = null
+  /** Number of captures that arrived while paused and were not sent. */
+  #missed = 0
   #waiting: readonly RequestSummary[] = []
   #newest = 0
   #failures = 0
@@ -143,7 +143,7 @@ export class CaptureStream extends Store<Captures> {
       this.#newest = Math.max(this.#newest, lastId)
       this.#waiting = []
       this.#held = []
-      this.#missed = null
+      this.#missed = 0
       this.#change({
         rows: items,
         below,
@@ -189,11 +189,11 @@ export class CaptureStream extends Store<Captures> {
   /** Pauses, which holds new captures back, or resumes, which shows them. */
   setPaused(isPaused: boolean): void {
     const held = this.#held
-    const isWhole = this.#missed === null
+    const missed = this.#missed
     this.#held = []
-    this.#missed = null
+    this.#missed = 0
     this.#change({ isPaused, held: 0 })
-    if (!isWhole) void this.open({ keepsBars: true })
+    if (missed > 0) void this.open({ keepsBars: true })
     else if (held.length > 0) this.#add(held)
   }
 
@@ -318,17 +318,16 @@ export class CaptureStream extends Store<Captures> {
         return
       }
       this.#held = [...fresh, ...this.#held].slice(0, ROWS_MAX)
-      this.#change({ held: this.#held.length + (this.#missed ?? 0) })
+      this.#change({ held: this.#held.length + this.#missed })
     }
   }
 
   /** A flood while paused: what is stored more than is shown is only counted. Without a total, it is at least one. */
   #miss(totalCount: number | undefined): void {
     const more = (totalCount ?? 0) - this.get().totalCount
-    const held = Math.max(this.get().held, more, 1)
     this.#held = []
-    this.#missed = held
-    this.#change({ held })
+    this.#missed = Math.max(this.get().held, more, 1)
+    this.#change({ held: this.#missed })
   }
 
   /** Gives rows what has changed of them. */

@@ -84,7 +84,7 @@ export function startBulk(endpointId: string, verb: string, chosen: Chosen, work
 /** Whether no operation runs; if one does, a note says so. */
 function isBulkFree(): boolean {
   const isFree = bulk.get()?.isRunning !== true
-  if (!isFree) toast('Nothing was done: another operation is still running. Try again when it has ended.')
+  if (!isFree) toast('Nothing was done: another operation is still running.')
   return isFree
 }
 

@@ -88,10 +88,9 @@ export function CapturesScreen({ endpoint }: { endpoint: Endpoint }) {
     const ids = picked.length > 0 ? picked : address.r === undefined ? [] : [address.r]
     if (ids.length === 0) return
     const { totalCount } = stream.get()
-    if (selection.isAll) {
-      if (!deletions.removeMany({ filters, about: totalCount }, leave)) return
-    } else if (ids.length > CHUNK) {
-      if (!deletions.removeMany({ ids }, leave)) return
+    if (selection.isAll || ids.length > CHUNK) {
+      const chosen = selection.isAll ? { filters, about: totalCount } : { ids }
+      if (!deletions.removeMany(chosen, leave)) return
     } else void deletions.remove(ids)
     if (selection.isAll ? row !== undefined : address.r !== undefined && ids.includes(address.r)) {
       open(undefined)
@@ -259,7 +258,7 @@ interface Deletion {
 
 /** Deletes captures of an endpoint; each deletion of up to 500 can be undone once. */
 class Deletions {
-  /** Those that can be undone, the latest last; null for one of more, which cannot be undone at once. */
+  /** The deletions that can be undone, the latest last; null for one of more, which cannot be undone at once. */
   #made: readonly (Deletion | null)[] = []
 
   constructor(
@@ -307,8 +306,8 @@ class Deletions {
 
   /** Undoes a deletion, the latest by default, and reports captures that could not be restored. Never rejects. */
   async undo(made = this.#made.at(-1)): Promise<void> {
-    if (made === null) toast('What was deleted last can be restored from the recycle bin.')
-    if (made === null || made === undefined || !this.#made.includes(made)) return
+    if (made === null) toast('It can be restored from the recycle bin.')
+    if (!made || !this.#made.includes(made)) return
     this.#made = this.#made.filter((one) => one !== made)
     made.closeNote()
     try {
