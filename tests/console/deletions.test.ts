@@ -3,7 +3,7 @@ import { type ConsolePage, holdCalls, openConsole, startConsoleService } from '.
 import { eventually } from '../support/eventually.ts'
 import type { TestService } from '../support/service.ts'
 
-/** What is deleted from the list, one by one and in bulk, and how it comes back. */
+/** Captures are deleted from the list, one by one and in bulk, and come back. */
 
 let service: TestService
 let opened: ConsolePage

@@ -14,7 +14,7 @@ beforeAll(async () => {
   })
 })
 
-/** A receiver that answers its requests when it is told to. */
+/** A receiver that answers its requests when the test says so. */
 async function startSlow() {
   const waiting: ServerResponse[] = []
   const receiver = await startReceiver((_request, response) => {

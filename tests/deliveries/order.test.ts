@@ -235,7 +235,7 @@ describe('dead letters at the cap of stored requests', () => {
         .execute()
       return rows.length
     }
-    // The first is binned, and so kept. Of the others the two last are stored.
+    // The first is binned, and so kept. The two last of the others are stored.
     await sendAll(action.endpoint, [{ n: -1 }])
     await eventually('the first dead letter', async () => (await deadLetters()) === 1)
     const [binned] = await action.endpoint.requests()

@@ -502,7 +502,7 @@ test('a stream says to a slow reader that events were removed before it read the
   const reader = await streamOf('2026-07-28', { name: 'overtaken.any', key: service.alice.key })
   const read = async () => Buffer.from((await reader?.read())?.value ?? '').toString()
   expect(await read()).toContain('"truncated":false')
-  // Of these the stream reads one ahead. Of the others the last 20 stay.
+  // The stream reads one of these ahead. The last 20 of the others stay.
   let last = 0
   for (let captures = 0; captures < 45; captures += 1) last = (await endpoint.capture()).id
   let said = ''

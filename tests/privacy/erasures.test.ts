@@ -534,7 +534,7 @@ test.each(['delete', 'redact'] as const)(
     expect(await erase(client, { value: mail, mode })).toMatchObject({ counts })
     expect(await endpoint.requests()).toHaveLength(mode === 'delete' ? 0 : 3)
     expect(await tablesWith(mail)).toEqual([])
-    // Traces keep their attempts, whose planted rows nobody has counted.
+    // Traces keep their attempts, whose planted rows are not in the counters.
     if (mode === 'delete') await expectCountersEqualRows(service, endpoint.id)
   },
 )

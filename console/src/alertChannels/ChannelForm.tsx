@@ -128,7 +128,7 @@ export function ChannelForm({ channel, onClose }: { channel: Channel | undefined
   )
 }
 
-/** Sends a test alert. @returns the end of a sentence that says what came of it; the channel stands in any case */
+/** Sends a test alert. @returns the end of a sentence that tells its result; the channel is saved in any case */
 async function testOf({ id }: Pick<Channel, 'id'>): Promise<string> {
   try {
     const { delivered, detail } = await creel.alertChannels.test.mutate({ id })

@@ -39,7 +39,7 @@ export interface BodySource {
   readonly isTruncated: boolean
   readonly contentType: string | null
   readonly sizeBytes: number
-  /** What conditions and rules read the body as, if it is known: lines of anything else have no paths. */
+  /** The format in which conditions and rules read the body, if it is known: lines of another format have no paths. */
   readonly bodyKind?: RequestDetail['bodyKind'] | undefined
 }
 

@@ -34,7 +34,7 @@ export function HealthScreen() {
   })
   const { data } = health
   const refusal = health.error === null ? undefined : problemOf(health.error)
-  // What was said before an outage says nothing of the service now.
+  // An answer from before an outage says nothing of the service now.
   const readiness = ready.error === null ? ready.data : undefined
   const isWhole = data !== undefined && health.error === null && readiness !== undefined
   const troubles = [...serviceTroubles(readiness), ...(data?.problems ?? [])]

@@ -21,7 +21,7 @@ export function inUnits(seconds: number): Duration {
   return { amount: String(seconds / size), unit }
 }
 
-/** What no setting can be: the API refuses it at its field, while it would take the null of a NaN for an absent member. */
+/** A number that no setting can have: the API refuses it at its field, while it would take the null of a NaN for an absent member. */
 const REFUSED = -1
 
 /** The number in a text, times `size`; a number that the API refuses if there is none. */

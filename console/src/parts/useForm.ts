@@ -163,7 +163,7 @@ export function useForm<Draft extends object, Saved>({
     async (outcome) => {
       if (outcome === undefined) return
       const { answer, now, sent } = outcome
-      // What was typed during the save stays, on top of what is stored now.
+      // Text that was typed during the save stays, on top of the stored version.
       setKept((kept) => ({ draft: overwritten(kept.draft, sent, now), began: now }))
       const typed = () => (isSame(latest.current, sent) ? undefined : latest.current)
       if (stored !== undefined && typed() === undefined) forget()

@@ -32,7 +32,7 @@ export function SearchBox({ endpointId, value, onChange }: Props) {
     staleTime: 30_000,
   })
   useEffect(() => setTyped(value), [value])
-  // What was typed last must not change the address of another screen, not even of one that is still loading.
+  // The last text must not change the address of another screen, not even of one that is still loading.
   useLayoutEffect(() => () => clearTimeout(timer.current), [])
   const offered: readonly Suggestion[] = isOpen ? offer(endpointId, typed, labels.data?.items ?? []) : []
 

@@ -67,8 +67,8 @@ export function RuleEditor({ endpoint, actionId, rule, before, onSaved, onRemove
     onSaved: async ({ id, name, version }, typed) => {
       // The rule is made: a read that fails must not leave a form that makes it again.
       const began = rule === undefined ? await storedText(id).catch(() => undefined) : undefined
-      // The form of the saved rule takes over, with what was typed since. That of the first rule does so as soon as the
-      // rule is read, others once all is read.
+      // The form of the saved rule takes over, with what was typed since. The form of the first rule does
+      // so as soon as the rule is read, others once all is read.
       const handOver = (draft: { text: string } | undefined) => {
         if (draft !== undefined && began !== undefined) keepInput(keptAs(id), { draft, began })
       }

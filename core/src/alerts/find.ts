@@ -111,7 +111,7 @@ const TITLES: { readonly [Kind in EventKind]: (name: string) => string } = {
 
 const MESSAGES: { readonly [Kind in EventKind]: (cause: Cause) => string } = {
   'delivery.parked': ({ count, reason }) => {
-    // A 410 ends a delivery at once. Those before it in the incident may have ended otherwise.
+    // A 410 ends a delivery at once. Earlier deliveries of the incident may have ended otherwise.
     if (reason === 'gone')
       return `${counted(count, 'delivery ended', 'deliveries became dead letters; the last')} because the receiver answered 410 Gone.`
     return `${counted(count, 'delivery', 'deliveries')} ran out of retries${reason === null ? '' : `; last error ${reason}`}.`

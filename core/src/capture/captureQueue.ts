@@ -44,7 +44,7 @@ const LOOKS = { max: 10, pauseMs: 20 } as const
 /** Endpoints of `$1` whose counters are not locked. */
 const FIND_FREE =
   'select endpoint_id from endpoint_counters where endpoint_id = any($1::uuid[]) for update skip locked'
-/** Times that captures are stored anew after a conflict, or without those of locked endpoints. */
+/** Times that captures are stored again after a conflict, or without those of locked endpoints. */
 const FURTHER_TRIES = 2
 
 interface Waiting {

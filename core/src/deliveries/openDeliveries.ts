@@ -131,7 +131,7 @@ const KEEP_ACTIONS = statement(
 )
 
 /**
- * Those of the actions that exist; they are not deleted before the transaction ends. An incident of a deleted one would
+ * Returns the actions that exist; they are not deleted before the transaction ends. An incident of a deleted one would
  * never close.
  */
 export async function keepActions(trx: Trx, actionIds: readonly string[]): Promise<ReadonlySet<string>> {

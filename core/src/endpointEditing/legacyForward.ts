@@ -69,7 +69,7 @@ export async function checkForward(
   return [...issues, ...misfits.filter((misfit) => !isKnown(misfit))]
 }
 
-/** What of the input does not fit the action that it changes: the secret its scheme, the URL its credentials. */
+/** Members of the input that do not fit the action that it changes: the secret its scheme, the URL its credentials. */
 function misfitsOf(
   ctx: Context,
   action: ActionRow,

@@ -35,7 +35,7 @@ export const Progress = z.object({
         endpointId: z.string(),
         afterId: z.int(),
         upToId: z.int(),
-        // Of a capture with many attempts, the first after `afterId`: the last attempt that was looked at.
+        // The last attempt that was looked at, if the first capture after `afterId` has too many for one step.
         attemptAfterId: z.int().default(0),
       }),
       // Attempts that were under way while the captures were looked through. `upToId` is set when they are waited for.

@@ -23,8 +23,8 @@ const READ_MS_MAX = 100
 
 /**
  * The largest id of a request of an endpoint that a limit or the retention removed, and the position of a reader that
- * has seen all. That is not before the former, also where nothing is stored any more: else every read there would be
- * truncated.
+ * has seen all. The position is not before
+ * that id, also where nothing is stored any more: else every read there would be truncated.
  */
 const BOUNDS = statement(
   'bounds of events',

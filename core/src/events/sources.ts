@@ -178,8 +178,8 @@ function sourceOf(
 
 /**
  * Learns the default fields of some endpoints from their newest requests: of endpoints without fields, and of those
- * whose fields are a day old. Those that were not looked at for longest come first, as there may be endpoints with
- * nothing to learn from. Returns whether any were learned.
+ * whose fields are a day old. Endpoints that were not looked at for longest come first, since
+ * others may have nothing to learn from. Returns whether any were learned.
  */
 async function learnFields({ db, clock }: Context, rows: readonly SourceRow[]): Promise<boolean> {
   let learned = false

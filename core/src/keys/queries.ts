@@ -81,7 +81,7 @@ const ROTATIONS_MAX = 1_000
 
 /**
  * Deletes the keys that ended before the last {@link ENDED_KEPT} of their workspace, with their sessions and grants.
- * Event subscriptions are told apart by the first key of a rotation, so the keys from that one on stay while there are any.
+ * The id of an event subscription follows from the first key of a rotation, so the keys from that one on stay while there are any.
  */
 export async function deleteFormerKeys(trx: Trx, workspaceId: string, now: Date): Promise<void> {
   await sql`

@@ -29,8 +29,8 @@ export const ENDED_KEPT = 20
 export const ANSWER_BYTES_MAX = 256 * 1024
 
 /**
- * Bytes of all answers of a replay that are kept: their headers, their bodies, and the differences. Of later answers only
- * status, time and outcome are kept.
+ * Bytes of all answers of a replay that are kept: their headers, their bodies, and the differences. Later answers keep only
+ * status, time and outcome.
  */
 export const ANSWERS_BYTES_MAX = 16 * 1024 * 1024
 

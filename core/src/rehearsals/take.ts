@@ -97,7 +97,7 @@ async function look(ctx: Context, replay: Preparing, max: number) {
       continue
     }
     bytes += prepared?.request.body.length ?? 0
-    // Only an edit leads to more bytes than were claimed. What has no room is given to a later call.
+    // Only an edit leads to more bytes than were claimed. A request without room is given to a later call.
     if (prepared === null || (items.length > 0 && bytes > GIVEN_BYTES_MAX))
       ended.push({ endpointId, item, end: CUT_OFF })
     else items.push(outgoingView(replay.id, item, prepared))

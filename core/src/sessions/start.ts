@@ -104,7 +104,7 @@ export async function makeSignInLink(services: Services, who: SignedIn): Promise
 /** A session that its browser ends. */
 interface SignOut {
   readonly token: string
-  /** Of the call; null when unknown. */
+  /** Address of the call; null when unknown. */
   readonly address: string | null
   /** Whether another session begins, which a seal of this one's workspace must not prevent. */
   readonly isFormer?: boolean

@@ -209,7 +209,7 @@ export class Connection implements OwnedConnection, ExchangeConnection {
 
   beginAnswer(keepAlive: boolean, closesUnlessWhole: boolean): boolean {
     this.#receiver = undefined
-    // What is dropped is read at any speed, so its deadline runs, even if the handler had not read all that it got.
+    // Dropped bytes are read at any speed, so their deadline runs, even if the handler had not read all that it got.
     this.#bodyPaused = false
     if (!this.#reader.bodyEnded) {
       this.#enter('dropping')

@@ -90,7 +90,7 @@ const TOLD = statement(
 
 /**
  * Mails alerts that their channels did not accept to all contacts who have not been mailed them. A channel that was
- * muted, switched off or deleted before it got one is not failing: then contacts are mailed if nobody else gets it.
+ * muted, switched off or deleted before it got one is not failing: then contacts are mailed if no other send of it remains.
  */
 async function mailInstead(services: Services, trx: Trx, ended: readonly EndedSend[]): Promise<void> {
   const untaken = ended.filter(

@@ -99,7 +99,7 @@ const LATE_SECONDS = 5
 
 /**
  * Limits of a session whose process is gone. A frozen one ends no transaction, nor does one on a lost machine, and the
- * rows that it has locked stay locked. None of our transactions waits for anything but PostgreSQL for as long as a
+ * rows that it has locked stay locked. Our transactions wait for PostgreSQL only, and for nothing else as long as a
  * statement may take. The keepalives find connections that the network has lost.
  */
 const endingGone = (statementSeconds: number) => [
