@@ -107,7 +107,7 @@ export function detailOf(issue: z.core.$ZodIssue, name: string): string {
       // The message of a pattern says what the text must be. Its default is the pattern itself.
       return `${name} ${issue.message.startsWith('must ') ? issue.message : 'does not have the right form'}.`
     case 'custom':
-      return issue.message
+      return issue.message.startsWith('must ') ? `${name} ${issue.message}.` : issue.message
     default:
       return `${name} is not valid: ${issue.message}.`
   }
