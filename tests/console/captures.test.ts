@@ -92,7 +92,7 @@ describe('the captures of an endpoint', () => {
     await page.getByRole('button', { name: 'Discard changes' }).waitFor()
     await page.getByRole('link', { name: 'Captures' }).click()
     await page.getByRole('combobox', { name: 'Search captures' }).waitFor()
-    // In one task, so that the pause after typing cannot end before.
+    // In one task, so that the pause after typing cannot end before. The page's own timer of a longer time ends after it.
     const address = await page.evaluate(`(async () => {
       const input = document.querySelector('#search')
       Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(input, 'late')

@@ -8,6 +8,7 @@ import { aheadMs, type Services } from '../api/services.ts'
 import { type Plan, planOf } from '../plans/index.ts'
 import { type RowsOf, run, statement } from '../platform/db/index.ts'
 import { fingerprint, isKeyShaped } from './key.ts'
+import { isLive, isPresentable } from './queries.ts'
 
 export interface Presented {
   /** The key as it was sent, or null. */
@@ -83,21 +84,6 @@ export function requireApi(plan: Plan): void {
   if (plan.limits.apiRatePerMinute > 0) return
   throw new DomainError('api_access_disabled', `The ${plan.displayName} plan has no API access.`)
 }
-
-/**
- * SQL condition for keys that are valid at `now`: neither revoked nor expired, nor of an endpoint that is deleted and
- * waits to be purged. `k` is the table.
- */
-export const isLive = (now: string) =>
-  `k.revoked_at is null and (k.expires_at is null or k.expires_at > ${now}::timestamptz)
-  and (k.endpoint_id is null or exists (select from endpoints e where e.id = k.endpoint_id and e.deleted_at is null))`
-
-/**
- * SQL condition for keys that can be presented at `now`: live, and for an agent's key with a token that has not ended.
- * `k` is the table.
- */
-const isPresentable = (now: string) =>
-  `${isLive(now)} and (k.token_expires_at is null or k.token_expires_at > ${now}::timestamptz)`
 
 /** SQL condition that the key may be used from an address, which may be null. */
 export const isHere = (address: string) =>

@@ -7,6 +7,7 @@ export {
   findKey,
   findTokenKey,
   hasEnded,
+  isLive,
   type KeyRow,
   replaceToken,
 } from './queries.ts'

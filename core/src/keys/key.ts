@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { Services } from '../api/services.ts'
 import { type CellPlace, keyHint } from '../cells/index.ts'
 import type { KeyKind } from '../engine/words/index.ts'
-import { liveKeys } from './queries.ts'
+import { presentableKeys } from './queries.ts'
 
 /** Prefix of the keys of each kind, by which secret scanners can find them. */
 const KEY_PREFIXES: Readonly<Record<KeyKind, string>> = { key: 'creel_live_', oauth: 'creel_oauth_' }
@@ -60,15 +60,12 @@ export async function knownKeys(
     [...presented].filter(isKeyShaped).map((key) => [fingerprint(key).toString('hex'), key]),
   )
   if (byFingerprint.size === 0) return new Set()
-  const rows = await liveKeys(db, clock.now())
+  const rows = await presentableKeys(db, clock.now())
     .select('sha256')
     .where(
       'sha256',
       'in',
       [...byFingerprint.keys()].map((hex) => Buffer.from(hex, 'hex')),
-    )
-    .where((where) =>
-      where.or([where('tokenExpiresAt', 'is', null), where('tokenExpiresAt', '>', clock.now())]),
     )
     .execute()
   const known = new Set<string>()

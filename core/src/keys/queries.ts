@@ -42,27 +42,32 @@ export async function lockKey(trx: Trx, workspaceId: string, id: string): Promis
 export const hasEnded = ({ revokedAt, expiresAt }: Pick<KeyRow, 'revokedAt' | 'expiresAt'>, now: Date) =>
   revokedAt !== null || (expiresAt !== null && expiresAt <= now)
 
-/** Keys that are valid at `now`, as `isLive` has it. */
-export const liveKeys = (db: Db, now: Date) =>
-  db
-    .selectFrom('apiKeys')
-    .where('revokedAt', 'is', null)
-    .where((where) => where.or([where('expiresAt', 'is', null), where('expiresAt', '>', now)]))
-    .where((where) =>
-      where.or([
-        where('endpointId', 'is', null),
-        where('endpointId', 'in', (endpoints) =>
-          endpoints
-            .selectFrom('endpoints')
-            .whereRef('endpoints.id', '=', 'apiKeys.endpointId')
-            .where('deletedAt', 'is', null)
-            .select('endpoints.id'),
-        ),
-      ]),
-    )
+/**
+ * SQL condition for keys that are valid at `now`: neither revoked nor expired, nor of an endpoint that is deleted and
+ * waits to be purged. `k` is the table.
+ */
+export const isLive = (now: string) =>
+  `k.revoked_at is null and (k.expires_at is null or k.expires_at > ${now}::timestamptz)
+  and (k.endpoint_id is null or exists (select from endpoints e where e.id = k.endpoint_id and e.deleted_at is null))`
+
+/**
+ * SQL condition for keys that can be presented at `now`: live, and for an agent's key with a token that has not ended.
+ * `k` is the table.
+ */
+export const isPresentable = (now: string) =>
+  `${isLive(now)} and (k.token_expires_at is null or k.token_expires_at > ${now}::timestamptz)`
+
+const instant = (at: Date) => `'${at.toISOString()}'`
+
+/** Keys that can be presented at `now`. */
+export const presentableKeys = (db: Db, now: Date) =>
+  db.selectFrom('apiKeys as k').where(sql.raw<boolean>(isPresentable(instant(now))))
 
 const liveKeysOf = (db: Db, workspaceId: string, now: Date) =>
-  liveKeys(db, now).where('workspaceId', '=', workspaceId)
+  db
+    .selectFrom('apiKeys as k')
+    .where(sql.raw<boolean>(isLive(instant(now))))
+    .where('k.workspaceId', '=', workspaceId)
 
 /** Number of keys that count against `apiKeysMax`: neither ended nor replaced ones. */
 export async function countActiveKeys(db: Db, workspaceId: string, now: Date): Promise<number> {
