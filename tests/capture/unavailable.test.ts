@@ -138,7 +138,7 @@ describe('while a process is frozen that has locked an endpoint', () => {
     } finally {
       await frozen.thaw()
     }
-  }, 60_000)
+  })
 
   test('captures of other endpoints are stored, also those that wait in a batch with captures of the locked one', async () => {
     const service = await start({ parts: ['gateway'] })
@@ -159,5 +159,5 @@ describe('while a process is frozen that has locked an endpoint', () => {
     }
     expect((await locked.send()).status).toBe(200)
     for (const endpoint of others) expect(await endpoint.requests()).toHaveLength(2)
-  }, 60_000)
+  })
 })

@@ -143,7 +143,7 @@ test('every mutation is refused under the seal, and can be made after it', async
     }
   }
   expect(faults).toEqual([])
-}, 120_000)
+})
 
 test('a challenge whose secret would be lost is refused, and its sender repeats it', async () => {
   const { owner } = cells.two

@@ -361,7 +361,7 @@ describe('follow()', () => {
       if (seen.length === bodies.length) break
     }
     expect(seen).toEqual([...bodies])
-  }, 120_000)
+  })
 
   test('ends with the signal of the client, too', async () => {
     await using endpoint = await creel.endpoints.create()

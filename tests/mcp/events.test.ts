@@ -193,7 +193,7 @@ describe.each(['auto', 'legacy'] as const)('a client in its mode %s', (mode) => 
     const stream = client
       .request({ method: 'events/stream', params: { name, cursor: page.cursor } }, z.looseObject({}), {
         signal: hangUp.signal,
-        timeout: 60_000,
+        timeout: 300_000,
       })
       .catch(() => 'ended')
     await active.promise

@@ -323,7 +323,7 @@ describe('a subscription ends', () => {
     await service.db.transaction().execute(async (trx) => {
       await sql`select from event_subscriptions where id = ${id} for update`.execute(trx)
       await service.clock.advance(301_000)
-      await eventually('the sweep waits', () => isWaitingForLock(service.db), { seconds: 30 })
+      await eventually('the sweep waits', () => isWaitingForLock(service.db))
       const expiresAt = new Date(service.clock.now().getTime() + 600_000)
       await trx.updateTable('eventSubscriptions').set({ expiresAt }).where('id', '=', id).execute()
     })

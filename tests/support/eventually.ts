@@ -1,12 +1,12 @@
 /** Long, because machines that run tests are busy: only a failure takes this time. */
-const SECONDS_MAX = 120
+const SECONDS_MAX = 240
 /** The interval of polling grows: short at first, then longer. */
 const FIRST_MILLISECONDS = 10
 const LAST_MILLISECONDS = 100
 const GROWTH = 1.2
 
 export interface EventuallyOptions {
-  /** Timeout in seconds; 120 by default. */
+  /** Timeout in seconds; 240 by default. */
   readonly seconds?: number
   /** Interval in milliseconds; by default it grows from 10 to 100. */
   readonly every?: number

@@ -158,7 +158,7 @@ describe.skipIf(tmux === null)('the screen of creel listen', () => {
     await terminal.shows(/Waiting for the local server to answer/)
     terminal.press('C-c')
     // Far less than the timeout of the answer.
-    await eventually('the end', () => terminal.isOver(), { seconds: 30 })
+    await eventually('the end', () => terminal.isOver(), { seconds: 120 })
   })
 
   test('fits a narrow terminal', async () => {

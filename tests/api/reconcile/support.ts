@@ -80,14 +80,10 @@ export const startRun = (endpoint: TestEndpoint, order: object) =>
 
 /** Waits for the end of a run. */
 export const ended = (endpoint: TestEndpoint, id: string) =>
-  eventually(
-    'the end of the run',
-    async () => {
-      const run = await endpoint.client.expect(endpoint.client.get(endpoint.at(`/reconcile/${id}`)), Run)
-      return run.state === 'done' || run.state === 'failed' ? run : undefined
-    },
-    { seconds: 240 },
-  )
+  eventually('the end of the run', async () => {
+    const run = await endpoint.client.expect(endpoint.client.get(endpoint.at(`/reconcile/${id}`)), Run)
+    return run.state === 'done' || run.state === 'failed' ? run : undefined
+  })
 
 /** Makes a run and waits for its end. */
 export const reconciled = async (endpoint: TestEndpoint, order: object) =>
