@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import { pino } from 'pino'
 import { z } from 'zod'
+import { eventually } from '../support/eventually.ts'
 import { whileDatabaseIsAway } from '../support/outage.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -66,6 +67,19 @@ describe('/readyz', () => {
       expect((await fetch(`${service.baseUrl}/healthz`)).status).toBe(200)
     })
     expect((await fetch(`${service.baseUrl}/readyz`)).status).toBe(200)
+  })
+
+  test('holds one connection, however many ask while a check waits', async () => {
+    const asked = await service.db.transaction().execute(async (trx) => {
+      await sql`lock table pgboss.version in access exclusive mode`.execute(trx)
+      const all = Array.from({ length: 40 }, () => fetch(`${service.baseUrl}/readyz`))
+      const statuses = (await Promise.all(all)).map(({ status }) => status)
+      const { rows } = await sql`select from pg_stat_activity where datname = current_database()
+        and wait_event_type = 'Lock' and query = 'select version from pgboss.version'`.execute(trx)
+      return { statuses: new Set(statuses), waiting: rows.length }
+    })
+    expect(asked).toEqual({ statuses: new Set([503]), waiting: 1 })
+    await eventually('readiness', async () => (await fetch(`${service.baseUrl}/readyz`)).status === 200)
   })
 })
 

@@ -26,6 +26,24 @@ function sparingly<Value>(read: () => Promise<Value>): () => Promise<Value> {
   }
 }
 
+/** Longest time for which callers join a check under way: its timeout. */
+const JOINED_MS = 2000
+
+/** Lets callers join a check that is under way, since `/readyz` is public: it holds one connection, however many ask. */
+function joined<Value>(check: () => Promise<Value>): () => Promise<Value> {
+  let last: { readonly at: number; readonly value: Promise<Value> } | undefined
+  return () => {
+    if (last !== undefined && performance.now() - last.at < JOINED_MS) return last.value
+    const begun = { at: performance.now(), value: check() }
+    last = begun
+    const forget = () => {
+      if (last === begun) last = undefined
+    }
+    begun.value.then(forget, forget)
+    return begun.value
+  }
+}
+
 export interface OperationsOptions {
   readonly processes?: GatewayProcesses | undefined
   /** Undefined in an installation without cells. */
@@ -77,7 +95,7 @@ export function operationsOf(
       }),
       ...(cells !== undefined && notesOf(cells)),
       ...(max !== null && { storage: () => storageNote(max) }),
-      ...(hasReplica && { replica: async () => replicaNote(await services.reads.state()) }),
+      ...(hasReplica && { replica: joined(async () => replicaNote(await services.reads.state())) }),
     },
     async beforeScrape() {
       if (processes?.isFirst === false) return
@@ -122,7 +140,7 @@ export function operationsOf(
 }
 
 function databaseChecks({ services, boss }: OpenServices): Operations['checks'] {
-  return { database: () => checkDatabase(services.db), queue: () => checkQueue(boss) }
+  return { database: joined(() => checkDatabase(services.db)), queue: joined(() => checkQueue(boss)) }
 }
 
 async function figuresOf({ services, boss }: OpenServices) {
