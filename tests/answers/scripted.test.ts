@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import Stripe from 'stripe'
 import { Agent, RetryAgent, request } from 'undici/index.js'
 import { z } from 'zod'
-import type { Client, TestEndpoint } from '../support/client.ts'
+import { type Client, TestEndpoint } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { wrongParts } from '../support/problems.ts'
 import { sendRaw } from '../support/rawSender.ts'
@@ -48,6 +48,28 @@ describe('a scripted response', () => {
     expect(await statuses(endpoint, 4)).toEqual([500, 500, 202, 202])
     expect((await answeredBy(endpoint)).map((by) => by?.index)).toEqual([1, 1, 0, 0])
     expect((await shown(endpoint)).responses.map(({ used }) => used)).toEqual([2, null])
+  })
+
+  test('has a condition whose long numbers keep their digits, also in a preview and when it is sent back', async () => {
+    const when = '{"path":"body.id","op":"eq","value":9007199254740993}'
+    const rawBody = `{"name":"long","responses":[{"when":${when},"status":418,"times":9}]}`
+    const made = await alice.post('/api/v1/endpoints', undefined, { rawBody })
+    expect(made.text).toContain(`"when":${when}`)
+    const { id, url } = z.looseObject({ id: z.string(), url: z.string() }).parse(made.body)
+    const endpoint = new TestEndpoint(alice, id, url)
+    const [near, same] = ['{"id":9007199254740992}', '{"id":9007199254740993}']
+    expect([...(await statuses(endpoint, 1, near)), ...(await statuses(endpoint, 1, same))]).toEqual([
+      200, 418,
+    ])
+    for (const request of await endpoint.requests()) {
+      const tried = `{"requestId":${request.id},"responses":[{"when":${when},"status":410}]}`
+      const preview = await alice.post(endpoint.at('/responses/preview'), undefined, { rawBody: tried })
+      expect(preview.body).toMatchObject({ status: request.bodyPreview === same ? 410 : 200 })
+    }
+    await alice.patch(endpoint.at(''), undefined, {
+      rawBody: `{"responses":[{"when":${when},"status":418,"times":9}]}`,
+    })
+    expect((await shown(endpoint)).responses.map(({ used }) => used)).toEqual([1])
   })
 
   test('answers the requests for which its condition holds, the endpoint the others', async () => {

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { hash } from 'node:crypto'
 import { sql } from 'kysely'
 import { z } from 'zod'
-import type { Client, TestEndpoint } from '../support/client.ts'
+import { type Client, TestEndpoint } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { wrongParts } from '../support/problems.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -42,6 +42,25 @@ const json = (body: unknown) => ({
 const hashing = { storeRules: [{ op: 'hash', paths: ['body.email', 'body.address'] }] }
 
 describe('a rule for storing', () => {
+  test('keeps the digits of long numbers in its condition and in what it sets', async () => {
+    const rule =
+      '{"when":{"path":"body.id","op":"eq","value":9007199254740993},"steps":[{"op":"set","path":"body.as","value":12345678901234567890}]}'
+    const made = await alice.post('/api/v1/endpoints', undefined, {
+      rawBody: `{"name":"long","storeRules":[${rule}]}`,
+    })
+    expect(made.text).toContain(`"storeRules":[${rule}]`)
+    const { id, url } = z.looseObject({ id: z.string(), url: z.string() }).parse(made.body)
+    const endpoint = new TestEndpoint(alice, id, url)
+    const bodies: (string | null)[] = []
+    for (const number of ['9007199254740992', '9007199254740993'])
+      bodies.push((await captured(endpoint, { ...json({}), body: `{"id":${number}}` })).body)
+    expect(bodies).toEqual(['{"id":9007199254740992}', '{"id":9007199254740993,"as":12345678901234567890}'])
+    const preview = await alice.post(endpoint.at('/store-rules/preview'), undefined, {
+      rawBody: `{"storeRules":[${rule}],"sample":{"body":{"id":9007199254740993}}}`,
+    })
+    expect(preview.text).toContain('12345678901234567890')
+  })
+
   test('may be a document with a condition, one document, or steps; the endpoint shows it, and null leaves it', async () => {
     const steps = [{ op: 'remove', paths: ['body.a'] }]
     const document = { version: 1, name: 'No a', when: { path: 'body.kind', op: 'eq', value: 'x' }, steps }

@@ -10,7 +10,13 @@ import {
   retryDelaysOf,
   storedPolicy,
 } from '../deliveries/index.ts'
-import { conditionWarnings, type EndpointRow, type TakenOut, takenOutOf } from '../endpoints/index.ts'
+import {
+  conditionWarnings,
+  type EndpointRow,
+  storedStoring,
+  type TakenOut,
+  takenOutOf,
+} from '../endpoints/index.ts'
 import { readCondition, storedCondition } from '../engine/conditions/index.ts'
 import { type InputIssue, type ItemCode, issue as issueOf } from '../engine/issues.ts'
 import { takesOutText } from '../engine/storing/index.ts'
@@ -140,11 +146,10 @@ export function actionWarnings(taken: TakenOut, { name, condition, deliveryPolic
 
 /** The member `warnings` of the answer to a change of an action; absent without any. */
 export function warningsMember(
-  { provider, storeRules, dropHeaders }: Pick<EndpointRow, 'provider' | 'storeRules' | 'dropHeaders'>,
+  endpoint: Pick<EndpointRow, 'provider' | 'storeRules' | 'dropHeaders'>,
   action: Reader,
 ): { warnings?: string[] } {
-  const input = { storeRules: JSON.parse(storeRules), dropHeaders: JSON.parse(dropHeaders) }
-  const taken = takenOutOf({ provider }, input)
+  const taken = takenOutOf(endpoint, storedStoring(endpoint))
   const warnings = taken === null ? [] : actionWarnings(taken, action)
   return warnings.length === 0 ? {} : { warnings }
 }

@@ -4,6 +4,7 @@ import { route, router } from '../api/route.ts'
 import { endpointId, Int64 } from '../api/values.ts'
 import { answerScript, renderedInSteps, responsesForInSteps } from '../capture/index.ts'
 import {
+  asSpelled,
   checkResponses,
   createInput,
   type EndpointRow,
@@ -49,10 +50,10 @@ export const answerRoutes = router({
     scope: 'read',
     errors: ['not_found', 'shredded'],
     finds: findsEndpoint,
-    check: (_ctx, { responses }) => checkResponses(responses),
+    check: ({ rawBody }, input) => checkResponses(asSpelled(rawBody, input).responses),
   }).mutation(async ({ ctx, input }) => {
     const row = await findContent(ctx, ctx.endpoint.id, input.requestId)
-    return await previewAnswer(ctx, ctx.endpoint, row, input.responses)
+    return await previewAnswer(ctx, ctx.endpoint, row, asSpelled(ctx.rawBody, input).responses)
   }),
 })
 

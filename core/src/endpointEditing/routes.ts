@@ -7,6 +7,7 @@ import { endpointId } from '../api/values.ts'
 import { recordChange } from '../audit/index.ts'
 import { newId } from '../cells/index.ts'
 import {
+  asSpelled,
   createInput,
   Endpoint,
   type EndpointRow,
@@ -25,6 +26,11 @@ import { resetResponses } from './answers.ts'
 import { endpointChange, endpointToChange, noteChange } from './change.ts'
 import { checkNewEndpoint, createEndpoint } from './create.ts'
 import { changeEndpoint, checkEndpointChange } from './update.ts'
+
+const withSpelling = <Input extends Parameters<typeof asSpelled>[1]>({ rawBody }: Context, input: Input) => ({
+  ...input,
+  ...asSpelled(rawBody, input),
+})
 
 /**
  * Routes that write endpoints; in the API they are among the other routes of `endpoints`. They are a separate noun,
@@ -63,8 +69,8 @@ export const endpointEditingRoutes = router({
     status: 201,
     errors: ['limit_reached', 'feature_not_in_plan'],
     gate: ({ plan }) => requireFeature(plan, 'endpoints'),
-    check: checkNewEndpoint,
-  }).mutation(({ ctx, input }) => createEndpoint(ctx, input)),
+    check: (ctx, input) => checkNewEndpoint(ctx, withSpelling(ctx, input)),
+  }).mutation(({ ctx, input }) => createEndpoint(ctx, withSpelling(ctx, input))),
 
   update: route({
     method: 'PATCH',
@@ -92,8 +98,8 @@ export const endpointEditingRoutes = router({
     output: Endpoint,
     errors: ['concurrent_change', 'limit_reached', 'feature_not_in_plan'],
     finds: findsEndpoint,
-    check: (ctx, input) => checkEndpointChange(ctx, ctx.endpoint, input),
-  }).mutation(({ ctx, input }) => changeEndpoint(ctx, ctx.endpoint, input)),
+    check: (ctx, input) => checkEndpointChange(ctx, ctx.endpoint, withSpelling(ctx, input)),
+  }).mutation(({ ctx, input }) => changeEndpoint(ctx, ctx.endpoint, withSpelling(ctx, input))),
 
   rotateUrl: route({
     method: 'POST',

@@ -6,7 +6,7 @@ import {
   type EndpointRow,
   ensureDataKey,
   findDataKey,
-  type StoringInput,
+  storedStoring,
   type UpdateInput,
 } from '../endpoints/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
@@ -36,7 +36,7 @@ export async function prepareStoring(
     await sealEarlier(trx, endpoint.id)
   }
   if (before !== null) await keepOrder(ctx, trx, { before, endpoint, hadDataKey: known !== undefined })
-  const warnings = mayWarn ? await storingWarnings(trx, endpoint, storingInput(endpoint)) : null
+  const warnings = mayWarn ? await storingWarnings(trx, endpoint, storedStoring(endpoint)) : null
   if (warnings === null && encryptBodies !== true) return {}
   return { warnings: [...(encryptBodies === true ? [SEARCH_LOST] : []), ...(warnings ?? [])] }
 }
@@ -51,11 +51,6 @@ const WARNING_MEMBERS = [
   'dedupe',
   'columns',
 ] as const
-
-const storingInput = ({ storeRules, dropHeaders }: EndpointRow): StoringInput => ({
-  storeRules: JSON.parse(storeRules),
-  dropHeaders: JSON.parse(dropHeaders),
-})
 
 const SEARCH_LOST =
   'Searches of text do not find requests that are encrypted: use method, label, event id and the other filters.'

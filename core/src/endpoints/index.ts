@@ -37,7 +37,7 @@ export {
   type UpdateInput,
   updateInput,
 } from './schema.ts'
-export { checkPaths, settingsColumns } from './settings.ts'
+export { asSpelled, checkPaths, settingsColumns } from './settings.ts'
 export {
   checkOriginal,
   checkStoring,
@@ -47,6 +47,7 @@ export {
   preparedStoring,
   StoreRulesInput,
   type StoringInput,
+  storedStoring,
   storingOf,
   type TakenOut,
   takenOutOf,

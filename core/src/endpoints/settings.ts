@@ -2,13 +2,42 @@ import { randomUUID } from 'node:crypto'
 import type { Insertable } from 'kysely'
 import { parseColumn } from '../engine/columns/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
+import { type SentJson, shownJson } from '../engine/json/index.ts'
 import { parseEventIdPath } from '../engine/verification/index.ts'
 import type { EndpointsTable } from '../platform/db/index.ts'
 import type { SecretBox } from '../platform/secrets/index.ts'
 import { responsesText } from './responses.ts'
 import type { CreateInput } from './schema.ts'
+import { StoreRulesInput } from './storing.ts'
 
 type Settings = Omit<CreateInput, 'ttlSeconds' | 'forwardUrl' | 'forwardingEnabled' | 'forwardSigningSecret'>
+
+/** Members of an input whose rules and conditions may hold numbers of any length. */
+interface Documents<Response extends { readonly when?: unknown }> {
+  readonly responses?: readonly Response[] | undefined
+  readonly storeRules?: CreateInput['storeRules'] | null
+}
+
+/** The same members with numbers as the call spells them, of which `JSON.parse` has rounded the long ones. */
+export function asSpelled<Response extends { readonly when?: unknown }>(
+  sent: SentJson | null,
+  { responses, storeRules }: Documents<Response>,
+) {
+  const part = (...path: readonly (string | number)[]) => {
+    const text = sent?.part(path)
+    return text === undefined ? undefined : shownJson(text)
+  }
+  const spelled = storeRules && StoreRulesInput.safeParse(part('storeRules'))
+  return {
+    ...(spelled?.success && { storeRules: spelled.data }),
+    ...(responses && {
+      responses: responses.map((response, index) => ({
+        ...response,
+        when: part('responses', index, 'when') ?? response.when,
+      })),
+    }),
+  }
+}
 
 /**
  * The columns that the given members change. An absent member changes nothing. An empty one clears: `signatureHeader:

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type Condition, HEADER_NAME, pathsOf } from '../engine/conditions/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
+import { shownJson } from '../engine/json/index.ts'
 import { ByHeaderName } from '../engine/message/index.ts'
 import { findProvider, type ProviderRow } from '../engine/providers/index.ts'
 import { DROP_HEADERS_MAX, parseStoreRules, type Storing, takesOut } from '../engine/storing/index.ts'
@@ -80,14 +81,21 @@ export function preparedStoring(
   return parsed.rules.length === 0 && dropped.size === 0 ? null : { rules: parsed.rules, dropped, hash }
 }
 
+/** The members as a row has them, with numbers as they were spelled. */
+export function storedStoring(row: Readonly<Record<'storeRules' | 'dropHeaders', string>>) {
+  return {
+    storeRules: StoreRules.parse(shownJson(row.storeRules)),
+    dropHeaders: DropHeaders.parse(JSON.parse(row.dropHeaders)),
+  }
+}
+
 /** Reads the members of a row for captures; null if the endpoint stores captures as they come. */
 export function storingOf(
   row: { readonly storeRules: string; readonly dropHeaders: string },
   hash: Storing['hash'],
 ): Storing | null {
   if (row.storeRules === '[]' && row.dropHeaders === '[]') return null
-  const stored = { storeRules: JSON.parse(row.storeRules), dropHeaders: JSON.parse(row.dropHeaders) }
-  return preparedStoring(stored, hash)
+  return preparedStoring(storedStoring(row), hash)
 }
 
 /** Parts that an endpoint takes out of its captures. */

@@ -13,6 +13,7 @@ import { storedDedupe } from './dedupe.ts'
 import type { EndpointRow } from './queries.ts'
 import { responsesView, storedAnswerFrom } from './responses.ts'
 import type { Endpoint } from './schema.ts'
+import { storedStoring } from './storing.ts'
 
 /** The columns of an endpoint for the verification of its captures. */
 type StoredVerification = Pick<
@@ -105,8 +106,7 @@ export function endpointView(
     allowRehearsal: row.allowRehearsal,
     allowCors: row.allowCors,
     allowedSenders: JSON.parse(row.allowedSenders),
-    storeRules: JSON.parse(row.storeRules),
-    dropHeaders: JSON.parse(row.dropHeaders),
+    ...storedStoring(row),
     forwardOriginal: row.forwardOriginal,
     encryptBodies: row.encryptBodies,
     originalHours: row.originalHours,

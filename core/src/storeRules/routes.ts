@@ -3,12 +3,14 @@ import type { Context } from '../api/context.ts'
 import { route, router } from '../api/route.ts'
 import { storedFormOf } from '../capture/index.ts'
 import {
+  asSpelled,
   checkStoring,
   type EndpointRow,
   findsEndpoint,
   preparedStoring,
   type StoringInput,
   storedSettings,
+  storedStoring,
 } from '../endpoints/index.ts'
 import { type EvaluatedRequest, joinedHeaders, textOf } from '../engine/message/index.ts'
 import { hashWith } from '../engine/storing/index.ts'
@@ -36,8 +38,13 @@ export const storeRuleRoutes = router({
     output: StoringPreview,
     errors: ['shredded'],
     finds: findsEndpoint,
-    check: (_ctx, input) => [...checkStoring(input), ...issuesOfSource(input, true)],
-  }).mutation(({ ctx, input }) => previewStoring(ctx, ctx.endpoint, input)),
+    check: ({ rawBody }, input) => [
+      ...checkStoring({ ...input, ...asSpelled(rawBody, input) }),
+      ...issuesOfSource(input, true),
+    ],
+  }).mutation(({ ctx, input }) =>
+    previewStoring(ctx, ctx.endpoint, { ...input, ...asSpelled(ctx.rawBody, input) }),
+  ),
 })
 
 /** Separate from the queue of deliveries, so that previews never delay those. */
@@ -53,9 +60,10 @@ async function previewStoring(
   endpoint: EndpointRow,
   input: z.output<typeof previewInput>,
 ): Promise<z.input<typeof StoringPreview>> {
+  const stored = storedStoring(endpoint)
   const tried: StoringInput = {
-    storeRules: input.storeRules ?? JSON.parse(endpoint.storeRules),
-    dropHeaders: input.dropHeaders ?? JSON.parse(endpoint.dropHeaders),
+    storeRules: input.storeRules ?? stored.storeRules,
+    dropHeaders: input.dropHeaders ?? stored.dropHeaders,
   }
   const warnings = await storingWarnings(ctx.db, endpoint, tried)
   // Without a key, a key of the preview: the digests then differ from those of captures.

@@ -125,7 +125,7 @@ export function numberForLooks(text: string): number | JsonNumber {
 }
 
 /**
- * A value that `JSON.parse` made, as a `JsonValue`.
+ * A value that `JSON.parse` or {@link toPlain} made, as a `JsonValue`.
  *
  * @returns undefined when it is not JSON or is nested deeper than `maxDepth`
  */
@@ -133,6 +133,7 @@ export function fromPlain(value: unknown, maxDepth: number): JsonValue | undefin
   if (value === null || typeof value === 'boolean' || typeof value === 'string') return value
   if (typeof value === 'number')
     return Number.isFinite(value) ? numberFromText(JSON.stringify(value)) : undefined
+  if (value instanceof JsonNumber) return value
   if (typeof value !== 'object' || maxDepth <= 0) return undefined
   if (Array.isArray(value)) {
     const items: JsonValue[] = []
