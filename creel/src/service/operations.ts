@@ -26,8 +26,8 @@ function sparingly<Value>(read: () => Promise<Value>): () => Promise<Value> {
   }
 }
 
-/** Longest time for which callers join a check under way: its timeout. */
-const JOINED_MS = 2000
+/** Time after which the connection of a check counts as lost. A session of the service ends a statement within it. */
+const JOINED_MS = 65_000
 
 /** Lets callers join a check that is under way, since `/readyz` is public: it holds one connection, however many ask. */
 function joined<Value>(check: () => Promise<Value>): () => Promise<Value> {
