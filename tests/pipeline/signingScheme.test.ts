@@ -87,6 +87,17 @@ test('the scheme can change; a secret of the former one that is no key signs not
   expect(two[1]?.header('webhook-signature')).toMatch(/^v1,[\w+/]{43}=$/)
 })
 
+test('a scheme without a secret signs nothing, and the endpoint says so', async () => {
+  const endpoint = await service.alice.endpoint()
+  const action = await forward(endpoint, { url: 'http://127.0.0.1:9/' })
+  expect((await change(endpoint, action, { signing: standard })).body).toMatchObject({
+    signing: { scheme: 'standard-webhooks', signed: false, setAt: null },
+  })
+  expect((await service.alice.get(endpoint.at(''))).body).toMatchObject({
+    forwardSigning: { signed: false, setAt: null },
+  })
+})
+
 test('a secret must fit the scheme, whichever way it is given', async () => {
   const endpoint = await service.alice.endpoint()
   const url = 'http://127.0.0.1:9/'

@@ -59,12 +59,13 @@ export function signingColumns(
  */
 export function schemeColumns(
   signing: SigningInput,
-  stored: Pick<Selectable<ActionsTable>, 'signingScheme'> | undefined,
+  stored: Pick<Selectable<ActionsTable>, 'signingScheme' | 'signingSecret'> | undefined,
   now: Date,
 ): Partial<Pick<Selectable<ActionsTable>, 'signingScheme' | 'signingSecretSetAt'>> {
   const scheme = signing?.scheme
   if (scheme === undefined || scheme === stored?.signingScheme) return {}
-  return stored === undefined ? { signingScheme: scheme } : { signingScheme: scheme, signingSecretSetAt: now }
+  const hasSigned = stored !== undefined && stored.signingSecret !== null
+  return { signingScheme: scheme, ...(hasSigned && { signingSecretSetAt: now }) }
 }
 
 /** Checks that the secret which will sign fits the scheme: the given one, else the stored one. */

@@ -42,7 +42,8 @@ const SELECT_ENDPOINTS = `
   from endpoints e
   join endpoint_counters c on c.endpoint_id = e.id
   left join lateral (
-    select a.id, a.url, a.signing_secret_set_at from actions a
+    select a.id, a.url, case when a.signing_secret is not null then a.signing_secret_set_at end as signing_secret_set_at
+    from actions a
     where a.endpoint_id = e.id and a.kind = 'forward' order by a.position limit 1
   ) first on true
   where e.workspace_id = $1::uuid and e.deleted_at is null`
