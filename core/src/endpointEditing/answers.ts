@@ -11,7 +11,7 @@ import {
   updateEndpoint,
 } from '../endpoints/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
-import type { Trx } from '../platform/db/index.ts'
+import type { Db, Trx } from '../platform/db/index.ts'
 import { endpointToChange, noteChange } from './change.ts'
 
 type Answers = Partial<Pick<UpdateInput, 'responses' | 'answerFrom'>>
@@ -29,15 +29,17 @@ export async function checkAnswers(
   return [
     ...checkResponses(responses),
     ...checkFallback(answerFrom),
-    ...(answerFrom?.actionId === undefined ? [] : await checkAnswering(ctx, endpointId, answerFrom.actionId)),
+    ...(await checkAnswering(ctx, endpointId, answerFrom?.actionId)),
   ]
 }
 
-async function checkAnswering(
-  { db }: Context,
+/** Checks the action whose receiver is to answer; none without one. */
+export async function checkAnswering(
+  { db }: { readonly db: Db | Trx },
   endpointId: string | null,
-  actionId: string,
+  actionId: string | undefined,
 ): Promise<InputIssue[]> {
+  if (actionId === undefined) return []
   const path = ['answerFrom', 'actionId']
   const action = endpointId === null ? undefined : await findAction(db, endpointId, actionId)
   if (action === undefined) {

@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
+import { lockActions } from '../actions/index.ts'
 import type { Accepted } from '../api/checks.ts'
 import type { Context } from '../api/context.ts'
+import { DomainError } from '../api/errors.ts'
 import {
   checkDedupe,
   checkPaths,
@@ -17,8 +19,9 @@ import {
 } from '../endpoints/index.ts'
 import { type InputIssue, issue } from '../engine/issues.ts'
 import { checkSettings } from '../engine/verification/index.ts'
+import type { Trx } from '../platform/db/index.ts'
 import { fillColumns } from '../requests/index.ts'
-import { checkAnswers, settleAnswers } from './answers.ts'
+import { checkAnswering, checkAnswers, settleAnswers } from './answers.ts'
 import { noteChange } from './change.ts'
 import { checkForward, writeForward } from './legacyForward.ts'
 import { originalIssues, prepareStoring } from './storing.ts'
@@ -71,11 +74,30 @@ export async function changeEndpoint(ctx: Context, endpoint: EndpointRow, input:
     await settleAnswers(ctx, trx, endpoint.id, changes)
     await writeForward(ctx, trx, endpoint.id, endpoint, input)
     const after = await noteChange(ctx, trx, 'endpoints.update', endpoint)
+    await requireFits(trx, after.endpoint, changes)
     const storing = { before: endpoint, endpoint: after.endpoint }
     return { ...after.view, ...(await prepareStoring(ctx, trx, storing, input)) }
   })
   await fillColumns(ctx, endpoint, changed)
   return changed
+}
+
+/**
+ * Checks again what depends on members that another call may have changed since the check.
+ *
+ * @throws DomainError `concurrent_change`; nothing is saved
+ */
+async function requireFits(trx: Trx, endpoint: EndpointRow, changes: UpdateInput) {
+  if (changes.answerFrom != null) await lockActions(trx, endpoint.id)
+  const [misfit] = [
+    ...originalIssues(endpoint, changes),
+    ...(await checkAnswering({ db: trx }, endpoint.id, changes.answerFrom?.actionId)),
+  ]
+  if (misfit !== undefined)
+    throw new DomainError(
+      'concurrent_change',
+      `Another call changed the endpoint meanwhile. ${misfit.detail}`,
+    )
 }
 
 /** Answers that a client has read and sends back: the list keeps its counts, and the relay its incident. */

@@ -1,4 +1,8 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
+import type { Trx } from '@creel/core'
+import { eventually } from '../../support/eventually.ts'
+import { holdOpen } from '../../support/heldWrites.ts'
+import { isWaitingForLock } from '../../support/lockWaits.ts'
 import { wrongParts } from '../../support/problems.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
@@ -206,6 +210,39 @@ describe('PATCH /api/v1/endpoints/{endpointId}', () => {
     const answer = await service.alice.patch(endpoint.at(''), { name: 'changed', ttlSeconds: 600 })
     expect(wrongParts(answer)).toEqual(['#/ttlSeconds not_allowed'])
     expect((await service.alice.get(endpoint.at(''))).body).toMatchObject({ name: 'kept' })
+  })
+
+  test('that no longer fits what another call has written answers 409 concurrent_change, and saves nothing', async () => {
+    const { alice, db } = service
+    const endpoint = await alice.endpoint({ storeRules: [{ op: 'redact', paths: ['body.a'] }] })
+    const made = await alice.post(endpoint.at('/actions'), { kind: 'forward', url: 'http://127.0.0.1:9/' })
+    const actionId = String(Object(made.body).id)
+    const { id } = endpoint
+    for (const [members, work] of [
+      [
+        { forwardOriginal: true, name: 'a' },
+        (trx: Trx) => trx.updateTable('endpoints').set({ storeRules: '[]' }).where('id', '=', id).execute(),
+      ],
+      [
+        { answerFrom: { actionId }, name: 'b' },
+        async (trx: Trx) => {
+          await trx.updateTable('endpoints').set({ name: 'c' }).where('id', '=', id).execute()
+          await trx.deleteFrom('actions').where('id', '=', actionId).execute()
+        },
+      ],
+    ] as const) {
+      await using other = holdOpen(db, work)
+      await other.isOpen
+      const call = alice.patch(endpoint.at(''), members)
+      await eventually('the call, waiting for the endpoint', () => isWaitingForLock(db))
+      await other.release()
+      expect(await call).toMatchObject({ status: 409, body: { code: 'concurrent_change' } })
+    }
+    expect((await alice.get(endpoint.at(''))).body).toMatchObject({
+      forwardOriginal: false,
+      answerFrom: null,
+      name: 'c',
+    })
   })
 
   test('secrets are write-only', async () => {
