@@ -18,7 +18,7 @@ export const SIGNING_SECRET = { min: 16, max: 512 } as const
 const signingSecretInput = z
   .string()
   .max(SIGNING_SECRET.max)
-  .refine((secret) => secret === '' || secret.length >= SIGNING_SECRET.min, {
+  .refine((secret) => secret === '' || [...secret].length >= SIGNING_SECRET.min, {
     params: { code: 'too_short' },
     message: `A signing secret has at least ${SIGNING_SECRET.min} characters.`,
   })

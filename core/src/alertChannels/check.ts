@@ -22,10 +22,11 @@ export function credentialIssue(kind: ChannelKind, secret: string): InputIssue |
   const wrong = (code: InputIssue['code'], words: string) =>
     issue(['secret'], code, `secret (${kind.credentialLabel}) ${words}`)
   if (kind.credential === 'signingSecret') {
-    if (secret.length < SIGNING_SECRET_MIN) {
+    const { length } = [...secret]
+    if (length < SIGNING_SECRET_MIN) {
       return wrong('too_short', `must have at least ${SIGNING_SECRET_MIN} characters.`)
     }
-    return secret.length > SIGNING_SECRET_MAX
+    return length > SIGNING_SECRET_MAX
       ? wrong('too_long', `must have at most ${SIGNING_SECRET_MAX} characters.`)
       : null
   }

@@ -48,7 +48,7 @@ export async function checkForward(
   if (input.forwardingEnabled === true && !willHaveOne)
     report('forwardingEnabled', 'not_allowed', 'Forwarding needs a destination. Send forwardUrl as well.')
   if (secret !== undefined && secret !== '') {
-    if (secret.length < SIGNING_SECRET.min)
+    if ([...secret].length < SIGNING_SECRET.min)
       report(
         'forwardSigningSecret',
         'too_short',
