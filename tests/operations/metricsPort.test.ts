@@ -67,7 +67,10 @@ test('without a port of its own, /metrics is for this machine without a proxy, a
   const others = Object.values(networkInterfaces()).flatMap((addresses) =>
     (addresses ?? []).filter(({ internal, family }) => !internal && family === 'IPv4'),
   )
-  for (const { address } of others) expect(await statusFrom(address)).toBe(404)
+  for (const { address } of others) {
+    expect(await statusFrom(address)).toBe(404)
+    expect((await fetch(`http://${address}:${port}/metrics`, { method: 'POST' })).status).toBe(404)
+  }
   for (const host of ['127.0.0.1', ...others.map(({ address }) => address)]) {
     const through = { 'X-Forwarded-For': '203.0.113.9', Authorization: `Bearer ${token}` }
     expect(await statusFrom(host, through)).toBe(200)
