@@ -109,11 +109,19 @@ const TITLES: { readonly [Kind in EventKind]: (name: string) => string } = {
   'channel.test': (name) => `Test message for ${name}`,
 }
 
+/** What ended a dead letter before its retries, by the reason of its incident. */
+const ENDED_EARLY: Readonly<Record<string, string>> = {
+  gone: 'the receiver answered 410 Gone',
+  evicted: 'its request was evicted at the limit of the plan',
+  retention: 'the retention of its request ended first',
+}
+
 const MESSAGES: { readonly [Kind in EventKind]: (cause: Cause) => string } = {
   'delivery.parked': ({ count, reason }) => {
-    // A 410 ends a delivery at once. Earlier deliveries of the incident may have ended otherwise.
-    if (reason === 'gone')
-      return `${counted(count, 'delivery ended', 'deliveries became dead letters; the last')} because the receiver answered 410 Gone.`
+    const early = ENDED_EARLY[reason ?? '']
+    // Earlier deliveries of the incident may have ended otherwise.
+    if (early !== undefined)
+      return `${counted(count, 'delivery ended', 'deliveries became dead letters; the last')} because ${early}.`
     return `${counted(count, 'delivery', 'deliveries')} ran out of retries${reason === null ? '' : `; last error ${reason}`}.`
   },
   'delivery.recovered': ({ count }) =>

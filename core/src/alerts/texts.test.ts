@@ -32,6 +32,21 @@ describe('wordsOf', () => {
     )
   })
 
+  test('requests that were deleted before their deliveries have ended the deliveries before their retries', () => {
+    const words = (count: number, reason: string) =>
+      wordsOf({ kind: 'delivery.parked', subjectName: 'B', count, reason }).message
+    expect(words(1, 'evicted')).toBe(
+      '1 delivery ended because its request was evicted at the limit of the plan.',
+    )
+    expect(words(3, 'evicted')).toBe(
+      '3 deliveries became dead letters; the last because its request was evicted at the limit of the plan.',
+    )
+    expect(words(1, 'retention')).toBe('1 delivery ended because the retention of its request ended first.')
+    expect(words(2, 'retention')).toBe(
+      '2 deliveries became dead letters; the last because the retention of its request ended first.',
+    )
+  })
+
   test("a notify action's message is its template's, untouched", () => {
     expect(
       wordsOf({ kind: 'action.notify', subjectName: 'Tell finance', count: 1, reason: '*42* &amp; more' }),
