@@ -141,6 +141,66 @@ describe('a dead destination', () => {
     expect(await service.db.selectFrom('failingActions').selectAll().execute()).toEqual([])
   })
 
+  test('is none because of attempts that were sent to no receiver: a channel that is off, bodies over the limit', async () => {
+    await using well = await startReceiver({ status: 200 })
+    const service = await startService({ ...OPTIONS, limits: { payloadBytesMax: 100 } })
+    const { alice } = service
+    const channel = await alice.expect(
+      alice.post('/api/v1/alert-channels', { kind: 'webhook', settings: { url: well.url } }),
+      WithId,
+    )
+    const told = await alice.endpoint()
+    await alice.expect(
+      alice.post(told.at('/actions'), { kind: 'notify', name: 'Tell', alertChannelId: channel.id }),
+      WithId,
+    )
+    await alice.put(`/api/v1/alert-channels/${channel.id}`, { enabled: false })
+    const large = await alice.endpoint({ forwardUrl: well.url })
+    await told.captureMany(5)
+    await Promise.all([1, 2, 3, 4, 5].map(() => large.send({ body: 'x'.repeat(101) })))
+    await Promise.all([ended(alice, told, 5), ended(alice, large, 5)])
+    await afterMinutes(service, 11)
+    expect(await failing(alice)).toEqual([])
+    expect(await service.db.selectFrom('failingActions').selectAll().execute()).toEqual([])
+    expect(well.received).toEqual([])
+  })
+
+  test('of a notify action, which a former version raised, is closed', async () => {
+    const service = await startService()
+    const { alice, db } = service
+    const channel = await alice.expect(
+      alice.post('/api/v1/alert-channels', { kind: 'webhook', settings: { url: 'http://127.0.0.1:9/' } }),
+      WithId,
+    )
+    const endpoint = await alice.endpoint()
+    const notify = await alice.expect(
+      alice.post(endpoint.at('/actions'), { kind: 'notify', name: 'Tell', alertChannelId: channel.id }),
+      WithId,
+    )
+    const failure = { workspaceId: alice.workspaceId, requestId: 1, error: 'channel_unavailable' }
+    await db
+      .insertInto('failingActions')
+      .values({ ...failure, actionId: notify.id, since: service.clock.now(), attempts: 5 })
+      .execute()
+    await db
+      .insertInto('incidents')
+      .values({
+        id: crypto.randomUUID(),
+        workspaceId: alice.workspaceId,
+        kind: 'delivery.failing',
+        severity: 'error',
+        subjectType: 'action',
+        subjectId: notify.id,
+        subjectName: 'Tell',
+        count: 5,
+        openedAt: service.clock.now(),
+      })
+      .execute()
+    await afterMinutes(service, 11)
+    expect(await failing(alice)).toEqual(['Tell closed'])
+    expect(await db.selectFrom('failingActions').selectAll().execute()).toEqual([])
+  })
+
   test('is forgotten when its action is switched off or deleted', async () => {
     await using dead = await startReceiver({ status: 503 })
     const service = await startService(OPTIONS)

@@ -30,10 +30,12 @@ const COUNT_FAILURES = statement(
     attempts = f.attempts + excluded.attempts, request_id = excluded.request_id, error = excluded.error`,
 )
 
+/** Former versions counted notify actions, too, and none of their successes. */
 const FORGET_GONE = statement(
   'forget failures of gone actions',
   `delete from failing_actions f
-  where not exists (select from actions a where a.id = f.action_id and a.off_since is null) returning f.action_id`,
+  where not exists (select from actions a where a.id = f.action_id and a.off_since is null and a.kind = 'forward')
+  returning f.action_id`,
 )
 
 /** `$1` is the latest start of an outage that is long enough. Rows that a recorder has locked wait for the next check. */
@@ -51,10 +53,13 @@ const LOCK_FAILING = statement(
 
 /**
  * Counts the failures of each action since its last success, in the transaction that records them. A success forgets
- * them and closes the incident.
+ * them and closes the incident. An attempt that was refused tells nothing of the receiver: it does not count. This
+ * leaves out notify actions, too: of their attempts only refused ones are recorded here, and no success.
  */
 export async function countFailures(services: Services, trx: Trx, ended: readonly Ended[]): Promise<void> {
-  const groups = [...Map.groupBy(ended, ({ attempt }) => attempt.action.id)]
+  const made = ended.filter(({ attempt }) => attempt.refusal === null)
+  if (made.length === 0) return
+  const groups = [...Map.groupBy(made, ({ attempt }) => attempt.action.id)]
   const recovered = groups.filter(([, group]) => group.some(hasSucceeded)).map(([actionId]) => actionId)
   const known = await run(trx, LOCK_FAILURES, [groups.map(([actionId]) => actionId)])
   if (known.length > 0 && recovered.length > 0) {
