@@ -4,6 +4,7 @@ import { expectCountersEqualRows } from '../retention/support.ts'
 import { AlertReceiver } from '../support/alertReceiver.ts'
 import type { Client, TestEndpoint } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
+import { holdUpWrites } from '../support/heldWrites.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 const PATH = '/api/v1/alert-channels'
@@ -205,6 +206,46 @@ describe('a notify action', () => {
       expect(body).toMatchObject({ actions: [{ id: action.id, isActive: true, channelUnavailable: true }] })
     }
     expect(receiver.messages).toEqual([])
+  })
+
+  test('whose channel is off ends with the look that takes it: nothing is left to be lost', async () => {
+    const endpoint = await client.endpoint()
+    const id = await channel()
+    await notify(endpoint, id)
+    await client.put(`${PATH}/${id}`, { enabled: false })
+    await using _ = await holdUpWrites(service.db, 'update on delivery_attempts', "old.state = 'Pending'")
+    await endpoint.capture()
+    expect(await attempt(endpoint, 'Errored', 'Pending')).toMatchObject({
+      state: 'Errored',
+      error: 'channel_unavailable',
+      finishedAt: expect.any(String),
+      durationMs: 0,
+      nextAttemptAt: null,
+    })
+    await expectCountersEqualRows(service, endpoint.id)
+    const { body } = await client.get(endpoint.at('/stats'))
+    expect(body).toMatchObject({ backlog: { pendingCount: 0, retryingCount: 0, parkedCount: 0 } })
+  })
+
+  test('that is switched off while a look takes its message keeps it until it is on again', async () => {
+    const endpoint = await client.endpoint()
+    const { id } = await notify(endpoint, await channel())
+    const at = endpoint.at(`/actions/${id}`)
+    const held = await holdUpWrites(service.db, 'update on deliveries', "new.flow_state = 'sending'")
+    await endpoint.capture()
+    await held.arrived()
+    expect((await client.put(at, { isActive: false })).status).toBe(200)
+    // Returns when the look has ended.
+    await held.release()
+    const waiting = service.db
+      .selectFrom('deliveries')
+      .where('endpointId', '=', endpoint.id)
+      .select('flowState')
+    expect((await client.get(endpoint.at('/deliveries'))).body).toMatchObject({ items: [] })
+    expect(await waiting.execute()).toEqual([{ flowState: 'waiting' }])
+    expect((await client.put(at, { isActive: true })).status).toBe(200)
+    expect(await attempt(endpoint, 'Succeeded')).toMatchObject({ error: null })
+    expect(await receiver.received(1)).toHaveLength(1)
   })
 
   test('whose channel is muted sends nothing and says so', async () => {

@@ -5,7 +5,12 @@ import { eventually } from './eventually.ts'
 /** Advisory lock for which the writes wait. */
 const LOCK = 4711
 
-type Write = 'insert on requests' | 'update on workspaces' | 'delete on workspaces'
+type Write =
+  | 'insert on requests'
+  | 'update on deliveries'
+  | 'update on delivery_attempts'
+  | 'update on workspaces'
+  | 'delete on workspaces'
 
 /** Holds up writes to a table, those of rows `old` and `new` with `condition`, until it is released. */
 export async function holdUpWrites(db: Db, write: Write, condition = 'true') {

@@ -1,20 +1,21 @@
 import type { ChannelState } from '../alertChannels/index.ts'
 import type { Services } from '../api/services.ts'
+import { announceEndpointChange } from '../platform/changes/index.ts'
 import { run, type Trx } from '../platform/db/index.ts'
 import { isShredded } from '../platform/secrets/index.ts'
-import { storedRequest, withLongBodies } from '../requests/index.ts'
-import { NO_RULE_SET } from '../transformations/index.ts'
-import type { Attempt } from './attempt.ts'
-import { attemptOf, forwardActions } from './attemptOf.ts'
+import { withLongBodies } from '../requests/index.ts'
+import type { Refusal } from './attempt.ts'
 import type { Claimed, ClaimServices } from './claim.ts'
-import { type DueAttempt, type DueRow, dueParameters, FIND_DUE, isOff } from './dueAttempts.ts'
+import { type DueAttempt, type DueRow, dueParameters, FIND_DUE, isOff, offUntil } from './dueAttempts.ts'
 import { channelsOf, type NotifyAttempt, startNotifies } from './notify.ts'
-import { insertAttempts } from './queries.ts'
+import { insertAttempts, removeDeliveries } from './queries.ts'
+import { countAttempts } from './storageBytes.ts'
 
 /**
- * Hands notify deliveries that a look has taken to the outbox of alerts, in the transaction that took them.
+ * Hands notify deliveries that a look has taken to the outbox of alerts, in the transaction that took them. Those that
+ * are not sent end in it, too: their attempts have no lease, so nothing would find them after a crash.
  *
- * @returns the attempts that end unsent, and the due ones whose action, endpoint or request is gone
+ * @returns no attempts, and as others the due ones that wait on, or whose action, endpoint or request is gone
  */
 export async function claimNotifies(
   services: Omit<ClaimServices, 'db'> & Pick<Services, 'enqueue' | 'urls'>,
@@ -22,34 +23,49 @@ export async function claimNotifies(
   due: readonly DueAttempt[],
 ): Promise<Claimed> {
   const now = services.clock.now()
-  const rows = await withLongBodies(trx, await run(trx, FIND_DUE, dueParameters(due)))
+  const found = await run(trx, FIND_DUE, dueParameters(due))
+  const rows = await withLongBodies(
+    trx,
+    found.filter((row) => isReady(row, now)),
+  )
   const channels = await channelsOf(services, trx, rows)
   const ids = await insertAttempts(
     trx,
-    rows.map((row) => pendingRow(row, channels.get(row), now)),
+    rows.map((row) => attemptRow(row, channels.get(row), now)),
   )
-  const unsent: Attempt[] = []
+  const unsent: (DueRow & { readonly id: number })[] = []
   const notifies: NotifyAttempt[] = []
-  const actionOf = forwardActions(services.secrets, now)
   for (const row of rows) {
     const id = ids.get(row.deliveryId)
     const channel = channels.get(row)
     if (id === undefined) continue
-    const claim = { id, startedAt: now, action: actionOf(row), rules: NO_RULE_SET }
-    const attempt = attemptOf(services, row, storedRequest(row), claim)
-    if (isOff(row) || isShredded(row)) unsent.push(attempt)
-    else if (channel?.isAvailable === true) notifies.push({ ...row, id, channel })
-    else unsent.push({ ...attempt, refusal: 'channel_unavailable' })
+    if (channel === undefined || refusalOf(row, channel) !== null) unsent.push({ ...row, id })
+    else notifies.push({ ...row, id, channel })
   }
   await startNotifies(services, trx, notifies)
+  await endUnsent(trx, unsent)
   const known = new Set(rows.map(({ deliveryId }) => deliveryId))
-  return { attempts: unsent, others: due.filter(({ deliveryId }) => !known.has(deliveryId)) }
+  return { attempts: [], others: due.filter(({ deliveryId }) => !known.has(deliveryId)) }
 }
 
-function pendingRow(row: DueRow, channel: ChannelState | undefined, now: Date) {
+/** Whether a delivery is sent or ended now. One whose action was switched off a moment ago waits, as in its lane. */
+function isReady(row: DueRow, now: Date): boolean {
+  return row.sealedUntil === null && (!isOff(row) || now >= offUntil(row, now))
+}
+
+function refusalOf(row: DueRow, channel: ChannelState | undefined): Refusal | null {
+  if (isShredded(row)) return 'shredded'
+  if (isOff(row)) return 'action_off'
+  return channel?.isAvailable === true ? null : 'channel_unavailable'
+}
+
+function attemptRow(row: DueRow, channel: ChannelState | undefined, now: Date) {
+  const error = refusalOf(row, channel)
   return {
     ...row,
-    state: 'Pending',
+    ...(error === null
+      ? { state: 'Pending' as const }
+      : { state: 'Errored' as const, error, finishedAt: now, durationMs: 0 }),
     attemptNumber: row.attempt,
     trigger: row.attempt === 1 ? row.trigger : 'retry',
     url: row.url ?? channel?.destination ?? '',
@@ -57,4 +73,19 @@ function pendingRow(row: DueRow, channel: ChannelState | undefined, now: Date) {
     // The sends of a notify attempt belong to the outbox: it is never interrupted.
     leaseUntil: null,
   }
+}
+
+async function endUnsent(trx: Trx, unsent: readonly (DueRow & { readonly id: number })[]): Promise<void> {
+  if (unsent.length === 0) return
+  const endpointIds = unsent.map(({ endpointId }) => endpointId)
+  await countAttempts(
+    trx,
+    endpointIds,
+    unsent.map(({ id }) => id),
+  )
+  await removeDeliveries(
+    trx,
+    unsent.map(({ deliveryId }) => deliveryId),
+  )
+  await announceEndpointChange(trx, ...new Set(endpointIds))
 }
