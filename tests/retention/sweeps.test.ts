@@ -39,6 +39,7 @@ async function receiver(): Promise<Receiver> {
   return started
 }
 
+const Made = z.looseObject({ id: z.string() })
 const Attempts = z.looseObject({
   items: z.array(
     z.looseObject({
@@ -137,6 +138,27 @@ describe('retention by plan', () => {
       { requestId: captured.id, state: 'DeadLetter', error: 'retention', hasDetail: false },
     ])
     expect(await rowsOf(idle, endpoint.id)).toMatchObject({ requests: 0, deliveries: 0, attempts: 1 })
+  })
+
+  test('ends what was still to be told as Errored: a channel never alerts about itself', async () => {
+    const alice = await idle.newClient('solo')
+    const endpoint = await alice.endpoint()
+    const channel = { kind: 'webhook', settings: { url: (await receiver()).url } }
+    const { id } = await alice.expect(alice.post('/api/v1/alert-channels', channel), Made)
+    await alice.expect(
+      alice.post(endpoint.at('/actions'), { kind: 'notify', name: 'Tell', alertChannelId: id }),
+      Made,
+    )
+    const captured = await endpoint.capture()
+    expect(await rowsOf(idle, endpoint.id)).toMatchObject({ requests: 1, deliveries: 1, attempts: 0 })
+    await idle.clock.advance(DAY + MINUTE)
+    await sweepRetentionNow(idle.running.services, never())
+    const { items } = await alice.expect(alice.get(endpoint.at('/deliveries')), Attempts)
+    expect(items).toMatchObject([
+      { requestId: captured.id, kind: 'notify', state: 'Errored', error: 'retention', hasDetail: false },
+    ])
+    expect(await rowsOf(idle, endpoint.id)).toMatchObject({ requests: 0, deliveries: 0, attempts: 1 })
+    expect((await alice.get('/api/v1/incidents')).body).toMatchObject({ items: [] })
   })
 
   test('deletes attempts and their records when they are older than the window', async () => {

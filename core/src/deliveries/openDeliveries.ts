@@ -87,6 +87,7 @@ export async function dropDeliveries(
 /**
  * Ends open deliveries whose request is about to be deleted. Each gets one attempt row in state `DeadLetter` with the
  * reason. Nothing is left to replay, so the deliveries do not stay as dead letters. Their incidents open or count.
+ * Those of notify actions are `Errored` and have no incident: a channel would be told about itself.
  */
 export async function endDeliveries(
   services: DeliveryServices,
@@ -102,7 +103,7 @@ export async function endDeliveries(
     deliveries.map((delivery) => ({
       ...delivery,
       deliveryId: delivery.id,
-      state: 'DeadLetter',
+      state: delivery.kind === 'notify' ? 'Errored' : 'DeadLetter',
       attemptNumber: delivery.attemptCount + 1,
       trigger: delivery.attemptCount === 0 ? delivery.trigger : 'retry',
       error,
@@ -121,7 +122,8 @@ export async function endDeliveries(
     deliveries.map(({ id }) => id),
   )
   await wakeFlows(services, trx, flowsOf(deliveries), 'end')
-  await openDeadLetterIncidents(services, trx, deliveries, error)
+  const deadLetters = deliveries.filter(({ kind }) => kind !== 'notify')
+  await openDeadLetterIncidents(services, trx, deadLetters, error)
   await announceEndpointChange(trx, ...deliveries.map(({ endpointId }) => endpointId))
 }
 
