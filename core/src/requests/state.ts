@@ -4,8 +4,8 @@ import { type RequestState, requestStateOf } from '../engine/words/index.ts'
 /** SQL of the state of `requests as r` before any attempt. `NotAttempted`: also when its deliveries were dropped. */
 const CAPTURED = "case when r.dispatch_state = 'Skipped' then 'Skipped' else 'NotAttempted' end"
 
-/** SQL of whether attempt `a` is live traffic. */
-const IS_LIVE = "a.trigger <> 'rehearsal'"
+/** SQL of whether an attempt is live traffic: no rehearsal. */
+export const isLive = (attempt: string) => `${attempt}.trigger <> 'rehearsal'`
 
 /**
  * SQL of the state of `requests as r`: that of its newest attempt, else `Pending` while a delivery is open, else the
@@ -14,7 +14,7 @@ const IS_LIVE = "a.trigger <> 'rehearsal'"
 const STATE = `
   coalesce(
     (select a.state from delivery_attempts a
-     where a.endpoint_id = r.endpoint_id and a.request_id = r.id and ${IS_LIVE} order by a.id desc limit 1),
+     where a.endpoint_id = r.endpoint_id and a.request_id = r.id and ${isLive('a')} order by a.id desc limit 1),
     -- Not "exists", for which a page of rows may have the whole queue read into a hash table.
     (select 'Pending' from deliveries d
      where d.endpoint_id = r.endpoint_id and d.request_id = r.id and d.finished_at is null limit 1),
@@ -33,7 +33,7 @@ const BY_ACTION = `
           count(*) filter (where t.id > 0) as attempts
    from (
      select a.action_id, a.id, a.state, ${sendsRequest('a')} as sends from delivery_attempts a
-     where a.endpoint_id = r.endpoint_id and a.request_id = r.id and ${IS_LIVE}
+     where a.endpoint_id = r.endpoint_id and a.request_id = r.id and ${isLive('a')}
      union all
      select d.action_id, 0, 'Pending', true from deliveries d
      where d.endpoint_id = r.endpoint_id and d.request_id = r.id and d.finished_at is null

@@ -20,7 +20,7 @@ import { type Db, type RowsOf, run, statement } from '../platform/db/index.ts'
 import { isShredded } from '../platform/secrets/index.ts'
 import type { RequestRow, RequestSummaryRow } from './queries.ts'
 import type { DecodedBody, RequestDetail, RequestSummary } from './schema.ts'
-import { outcomeOf, sendsRequest } from './state.ts'
+import { isLive, outcomeOf, sendsRequest } from './state.ts'
 
 /** Converts a row to a summary of the API, as lists show it. */
 export function summaryView(row: RequestSummaryRow, endpointId: string): z.input<typeof RequestSummary> {
@@ -132,7 +132,7 @@ const DELIVERIES_OF_REQUEST = statement(
            (array_agg(state order by id desc) filter (where ${sendsRequest('t')}))[1] as state,
            (array_agg(state order by id desc))[1] as latest, count(*)::int as attempt_count,
            max(at) as last_attempt_at, min(at) as since
-    from delivery_attempts t where endpoint_id = $1 and request_id = $2
+    from delivery_attempts t where endpoint_id = $1 and request_id = $2 and ${isLive('t')}
     group by action_id
   ), queued as (
     select action_id, max(action_name) as action_name, min(kind) as kind,

@@ -92,14 +92,18 @@ test('a rehearsal changes neither the state of a request nor the counts of its d
   const actionId = await actionTo(endpoint, receiver, {})
   const { id } = await endpoint.capture()
   const row = async () => (await endpoint.requests()).find((one) => one.id === id)
+  const deliveries = async () => Object((await alice.get(endpoint.at(`/requests/${id}`))).body).deliveries
   const delivered = await eventually('the delivery', async () => {
     const one = await row()
     return one?.state === 'Succeeded' && one
   })
+  const before = await deliveries()
+  expect(before).toMatchObject([{ actionId, state: 'Succeeded', attemptCount: 1 }])
   status = 500
   const run = await rehearse(endpoint, actionId, { select: { requestIds: [id] } })
   expect((await ended(endpoint, run)).state).toBe('done')
   expect(await row()).toEqual(delivered)
+  expect(await deliveries()).toEqual(before)
 })
 
 test('a rehearsal and live deliveries together keep the concurrency of the action', async () => {
