@@ -13,10 +13,7 @@ export interface AttemptFilters {
   readonly actionId?: string | undefined
 }
 
-/**
- * Attempts of an endpoint, without those of requests in the recycle bin. An attempt whose request was evicted has a
- * record only if the record holds the sent body.
- */
+/** Attempts of an endpoint. One whose request was evicted has a record only if the record holds the sent body. */
 function selectAttempts(db: Db, endpointId: string, { state, requestId, actionId }: AttemptFilters = {}) {
   return (
     db
@@ -26,7 +23,6 @@ function selectAttempts(db: Db, endpointId: string, { state, requestId, actionId
       )
       .leftJoin('actions as a', 'a.id', 't.actionId')
       .where('t.endpointId', '=', endpointId)
-      .where('r.deletedAt', 'is', null)
       .$if(state !== undefined, (query) => query.where('t.state', '=', state ?? ''))
       .$if(requestId !== undefined, (query) => query.where('t.requestId', '=', requestId ?? 0))
       .$if(actionId !== undefined, (query) => query.where('t.actionId', '=', actionId ?? ''))
@@ -47,6 +43,11 @@ function selectAttempts(db: Db, endpointId: string, { state, requestId, actionId
 /** An attempt as lists show it. */
 export type AttemptRow = InferResult<ReturnType<typeof selectAttempts>>[number]
 
+/** Attempts of an endpoint, without those of requests in the recycle bin. */
+function selectShown(db: Db, endpointId: string, filters?: AttemptFilters) {
+  return selectAttempts(db, endpointId, filters).where('r.deletedAt', 'is', null)
+}
+
 /** Reads one page of attempts, newest first, with the total count. */
 export async function listAttempts(
   db: Db,
@@ -55,7 +56,7 @@ export async function listAttempts(
   page: Page & Between<IdPlace>,
 ) {
   const { limit, offset } = window(page)
-  const rows: AttemptRow[] = await selectAttempts(db, endpointId, filters)
+  const rows: AttemptRow[] = await selectShown(db, endpointId, filters)
     .where(isBetweenIds('t.id', page))
     .orderBy('t.id', 'desc')
     .limit(limit)
@@ -81,10 +82,10 @@ async function countAttempts(db: Db, endpointId: string, { state, requestId, act
 
 /** Reads an attempt. Undefined if it is absent, another endpoint's, or its request is in the recycle bin. */
 export function findAttempt(db: Db, endpointId: string, id: number): Promise<AttemptRow | undefined> {
-  return selectAttempts(db, endpointId).where('t.id', '=', id).executeTakeFirst()
+  return selectShown(db, endpointId).where('t.id', '=', id).executeTakeFirst()
 }
 
-/** Reads attempts by id, in no order. Leaves out those of requests in the recycle bin. */
+/** Reads attempts that the caller has made, by id and in no order: also if their requests were deleted meanwhile. */
 export function findAttempts(db: Db, endpointId: string, ids: readonly number[]): Promise<AttemptRow[]> {
   return ids.length === 0
     ? Promise.resolve([])

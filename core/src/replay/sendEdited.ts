@@ -1,7 +1,7 @@
 import { listActions } from '../actions/index.ts'
 import type { Context } from '../api/context.ts'
 import { notAllowed, notFound, shredded } from '../api/errors.ts'
-import { attemptWithRecord, findAttempt } from '../deliveries/index.ts'
+import { attemptWithRecord, findAttempts } from '../deliveries/index.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import { isShredded } from '../platform/secrets/index.ts'
 import { type RequestRow, storedRequest } from '../requests/index.ts'
@@ -38,7 +38,7 @@ export async function sendEdited(
   return await inReplaySlot(ctx, [action], async (signal) => {
     const target = { ...targetOf(ctx, endpoint, row), request, edited }
     const id = await replayForward(ctx, target, action, signal)
-    const attempt = await findAttempt(ctx.db, endpoint.id, id)
+    const [attempt] = await findAttempts(ctx.db, endpoint.id, [id])
     if (attempt === undefined) throw notFound('request')
     return await attemptWithRecord(ctx.db, endpoint.id, attempt)
   })

@@ -116,6 +116,28 @@ describe('POST …/requests/{requestId}/replay', () => {
     expect(receiver.received).toHaveLength(1)
   })
 
+  test('a request that is deleted during the send is answered with the outcome all the same', async () => {
+    const mayAnswer = Promise.withResolvers<void>()
+    await using receiver = await startReceiver(async (_, response) => {
+      await mayAnswer.promise
+      response.end()
+    })
+    const endpoint = await service.alice.endpoint()
+    const request = await endpoint.capture()
+    const actionId = await action(endpoint, { url: receiver.url })
+    const replaying = replay(endpoint, request.id)
+    await receiver.take(1)
+    expect((await service.alice.delete(endpoint.at(`/requests/${request.id}`))).status).toBeLessThan(300)
+    mayAnswer.resolve()
+    const { state, attemptId, outcomes } = membersOf(await replaying)
+    expect({ state, outcomes }).toMatchObject({
+      state: 'Succeeded',
+      outcomes: [{ actionId, attemptId, state: 'Succeeded', statusCode: 200 }],
+    })
+    expect(attemptId).toBeNumber()
+    expect((await service.alice.get(endpoint.at('/deliveries'))).body).toMatchObject({ items: [] })
+  })
+
   test('nothing matches: Skipped, without a row', async () => {
     const endpoint = await service.alice.endpoint()
     const request = await endpoint.capture()

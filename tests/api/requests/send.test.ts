@@ -119,6 +119,24 @@ describe('POST …/requests/{requestId}/send', () => {
     expect(receiver.received).toEqual([])
   })
 
+  test('a request that is deleted during the send is answered with the attempt all the same', async () => {
+    const mayAnswer = Promise.withResolvers<void>()
+    await using receiver = await startReceiver(async (_, response) => {
+      await mayAnswer.promise
+      response.end()
+    })
+    const endpoint = await service.alice.endpoint()
+    const actionId = await action(endpoint, { url: receiver.url })
+    const request = await endpoint.capture()
+    const sending = send(endpoint, request.id, { actionId })
+    await receiver.take(1)
+    expect((await endpoint.client.delete(endpoint.at(`/requests/${request.id}`))).status).toBeLessThan(300)
+    mayAnswer.resolve()
+    const answer = await sending
+    expect(answer.status).toBe(200)
+    expect(answer.body).toMatchObject({ requestId: request.id, state: 'Succeeded', sent: { method: 'POST' } })
+  })
+
   test('an oversize trace is sent only with a body of its own', async () => {
     await using receiver = await startReceiver()
     const endpoint = await service.alice.endpoint()
