@@ -50,7 +50,8 @@ function messageView(headersText: string, body: Uint8Array, isCut: boolean | nul
   const headers = headersFromText(headersText)
   const bodyTruncated = isCut ?? false
   return {
-    headers: joinedHeaders(headers),
+    // Records join all repeats alike; the raw headers have the cookies as they were sent.
+    headers: joinedHeaders(headers, ', '),
     rawHeaders: shownFields(headers),
     ...recordedBody(body, bodyTruncated),
     bodyTruncated,

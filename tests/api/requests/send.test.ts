@@ -119,6 +119,24 @@ describe('POST …/requests/{requestId}/send', () => {
     expect(receiver.received).toEqual([])
   })
 
+  test('repeated fields of the record are joined with ", ", cookies too; raw headers list them', async () => {
+    await using receiver = await startReceiver()
+    const endpoint = await service.alice.endpoint()
+    const actionId = await action(endpoint, { url: receiver.url })
+    const request = await endpoint.capture()
+    const headers = [
+      { name: 'Cookie', value: 'a=1' },
+      { name: 'X-A', value: 'one' },
+      { name: 'Cookie', value: 'b=2' },
+      { name: 'X-A', value: 'two' },
+    ]
+    const { sent } = membersOf(await send(endpoint, request.id, { actionId, headers }))
+    expect(sent).toMatchObject({
+      headers: { Cookie: 'a=1, b=2', 'X-A': 'one, two' },
+      rawHeaders: expect.arrayContaining(headers),
+    })
+  })
+
   test('a request that is deleted during the send is answered with the attempt all the same', async () => {
     const mayAnswer = Promise.withResolvers<void>()
     await using receiver = await startReceiver(async (_, response) => {

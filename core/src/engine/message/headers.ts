@@ -47,15 +47,18 @@ export function storedHeaders(row: { headerNames: string; headerValues: Buffer }
   return row.headerNames.split('\n').map((name, at) => [name, values[at] ?? ''])
 }
 
-/** Fields by name, repeats joined with ", " and `Cookie` with "; ". */
-export function joinedHeaders(headers: readonly WireHeader[]): Record<string, string> {
+/** Fields by name, repeats joined with ", " and those of `Cookie` with a separator of their own. */
+export function joinedHeaders(
+  headers: readonly WireHeader[],
+  cookieSeparator: '; ' | ', ' = '; ',
+): Record<string, string> {
   const joined = new Map<string, { name: string; text: string }>()
   for (const [name, value] of headers) {
     const key = name.toLowerCase()
     const known = joined.get(key)
     const text = headerText(value)
     if (known === undefined) joined.set(key, { name, text })
-    else known.text += (key === 'cookie' ? '; ' : ', ') + text
+    else known.text += (key === 'cookie' ? cookieSeparator : ', ') + text
   }
   return Object.fromEntries([...joined.values()].map(({ name, text }) => [name, text]))
 }
