@@ -53,6 +53,8 @@ class World implements CaptureSource {
   findsNothingDownTo = Number.POSITIVE_INFINITY
   status: number | undefined
   visibilityChanged = () => {}
+  /** Runs after the newest page was read, before it is answered. */
+  answering = () => {}
 
   readonly surroundings: Surroundings = {
     later: (run, ms) => {
@@ -72,15 +74,17 @@ class World implements CaptureSource {
     words: String,
   }
 
-  newest(limit: number) {
-    return Promise.resolve({
+  async newest(limit: number) {
+    const page = {
       items: this.stored.slice(0, limit),
       below: this.#belowLast(this.stored, limit),
       totalCount: this.stored.length,
       isEstimate: false,
       omitsSealed: false,
       lastId: this.stored[0]?.id ?? 0,
-    })
+    }
+    this.answering()
+    return page
   }
 
   older(below: Below, limit: number): Promise<Loaded> {
@@ -255,6 +259,63 @@ describe('the list of captures', () => {
       expect(ids()).toEqual([5002, 5001, 5000, 4999])
     },
   )
+
+  test('what arrives while a paused list is read anew is shown once it is asked for again', async () => {
+    const world = new World()
+    world.arrive(1)
+    const { stream, ids } = await opened(world)
+    stream.setPaused(true)
+    world.stored = [row(5000), row(4999)]
+    world.follower?.hear({ kind: 'behind', lastId: 5000, requests: [row(4999), row(5000)], totalCount: 4000 })
+    world.answering = () => world.arrive(5001)
+    stream.setPaused(false)
+    await Bun.sleep(0)
+    expect(stream.get()).toMatchObject({ isPaused: false, held: 0 })
+    expect(world.followedAfter.at(-1)).toBe(5000)
+    world.follower?.hear({ kind: 'arrived', requests: [row(5001)], lastId: 5001 })
+    expect(ids()).toEqual([5001, 5000, 4999])
+  })
+
+  test('paused in a flood, it stays paused where its rows cannot be read, and counts on', async () => {
+    const world = new World()
+    world.arrive(1)
+    const { stream, ids } = await opened(world)
+    stream.setPaused(true)
+    world.stored = [row(5000), row(4999)]
+    world.follower?.hear({ kind: 'behind', lastId: 5000, requests: [row(4999), row(5000)], totalCount: 4000 })
+    world.answering = () => {
+      throw new Error('gone')
+    }
+    stream.setPaused(false)
+    await Bun.sleep(0)
+    expect(stream.get()).toMatchObject({ isPaused: true, held: 3999, problem: 'Error: gone' })
+    world.arrive(5001)
+    expect([ids(), stream.get().held]).toEqual([[1], 4000])
+    world.answering = () => {}
+    stream.setPaused(false)
+    await Bun.sleep(0)
+    expect(ids()).toEqual([5001, 5000, 4999])
+    expect(stream.get()).toMatchObject({ isPaused: false, held: 0, problem: null })
+  })
+
+  test('too far behind, it follows from where its rows end if it cannot read the newest page', async () => {
+    const world = new World()
+    world.arrive(1)
+    const { stream, ids } = await opened(world)
+    world.answering = () => {
+      throw new Error('gone')
+    }
+    world.follower?.hear({ kind: 'behind', lastId: 5000 })
+    world.follower?.hear({ kind: 'arrived', requests: [row(5001)], lastId: 5001 })
+    await Bun.sleep(0)
+    expect([ids(), stream.get().problem]).toEqual([[1], 'Error: gone'])
+    world.isHidden = true
+    world.visibilityChanged()
+    await world.tick()
+    world.isHidden = false
+    world.visibilityChanged()
+    expect(world.followedAfter).toEqual([1, 1])
+  })
 
   test('a hidden page lets its stream go, and catches up when it is shown', async () => {
     const world = new World()

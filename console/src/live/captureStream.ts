@@ -134,13 +134,15 @@ export class CaptureStream extends Store<Captures> {
    * Loads the newest page and follows from there; never rejects.
    *
    * @param keepsBars in a flood: to count five minutes again for each page would cost more than the flood
+   * @param resumes whether a paused list goes on once its rows are loaded
    */
-  async open({ keepsBars = false } = {}): Promise<void> {
+  async open({ keepsBars = false, resumes = false } = {}): Promise<void> {
     const opening = ++this.#opening
     try {
       const { items, below, lastId, totalCount, isEstimate, omitsSealed } = await this.source.newest(PAGE)
       if (opening !== this.#opening) return
-      this.#newest = Math.max(this.#newest, lastId)
+      // What was heard meanwhile is not among these rows: it is sent again.
+      this.#newest = lastId
       this.#waiting = []
       this.#held = []
       this.#missed = 0
@@ -154,7 +156,8 @@ export class CaptureStream extends Store<Captures> {
         isLoading: false,
         problem: null,
         held: 0,
-        newFrom: this.#newest + 1,
+        newFrom: lastId + 1,
+        ...(resumes && { isPaused: false }),
         bars: counted(keepsBars ? this.get().bars : [], items),
       })
       this.#follow()
@@ -186,15 +189,16 @@ export class CaptureStream extends Store<Captures> {
     })
   }
 
-  /** Pauses, which holds new captures back, or resumes, which shows them. */
+  /** Pauses, which holds new captures back, or resumes, which shows them, as soon as those that were missed are read. */
   setPaused(isPaused: boolean): void {
+    if (this.#missed > 0) {
+      void this.open({ keepsBars: true, resumes: !isPaused })
+      return
+    }
     const held = this.#held
-    const missed = this.#missed
     this.#held = []
-    this.#missed = 0
     this.#change({ isPaused, held: 0 })
-    if (missed > 0) void this.open({ keepsBars: true })
-    else if (held.length > 0) this.#add(held)
+    if (held.length > 0) this.#add(held)
   }
 
   /** Loads the next page below; a no-op when all rows are loaded. Never rejects. */
@@ -305,10 +309,14 @@ export class CaptureStream extends Store<Captures> {
       this.#newest = Math.max(this.#newest, event.lastId)
       this.#change({ others: this.get().others + event.count })
     } else if (event.kind === 'behind') {
-      this.#newest = Math.max(this.#newest, event.lastId)
-      if (this.get().isPaused) this.#miss(event.totalCount)
-      else if (event.requests === undefined) void this.open({ keepsBars: true })
-      else this.#replace(event.requests.toReversed(), event.totalCount)
+      const { isPaused } = this.get()
+      if (isPaused || event.requests !== undefined) this.#newest = Math.max(this.#newest, event.lastId)
+      if (isPaused) this.#miss(event.totalCount)
+      else if (event.requests === undefined) {
+        // If the page cannot be read, the stream must go on where the rows end.
+        this.#stop()
+        void this.open({ keepsBars: true })
+      } else this.#replace(event.requests.toReversed(), event.totalCount)
     } else {
       const fresh = event.requests.filter(({ id }) => id > this.#newest).toReversed()
       this.#newest = Math.max(this.#newest, event.lastId, fresh[0]?.id ?? 0)
