@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { z } from 'zod'
-import { type ConsolePage, openConsole, startConsoleService } from '../support/console.ts'
+import { type ConsolePage, holdCalls, openConsole, startConsoleService } from '../support/console.ts'
 import { eventually } from '../support/eventually.ts'
 import { startReceiver } from '../support/receiver.ts'
 import type { TestService } from '../support/service.ts'
@@ -74,6 +74,72 @@ test('a name that is emptied is refused at its field', async () => {
     await page.getByText(/Other name saved/).waitFor()
   }
   await alice.delete(`/api/v1/alert-channels/${channel}`)
+  expect(faults).toEqual([])
+})
+
+test('what is typed while a form is saved stays in it, on top of what was saved', async () => {
+  const { alice } = service
+  const endpoint = await alice.endpoint({ name: 'typed on' })
+  const url = 'http://127.0.0.1:9/'
+  const made = async (path: string, members: object) =>
+    String(Object((await alice.post(path, { ...members, name: 'Before' })).body).id)
+  const action = await made(endpoint.at('/actions'), { kind: 'forward', url })
+  const every = { endpointId: endpoint.id, expectedIntervalSeconds: 3600 }
+  const watchdog = await made('/api/v1/watchdogs', every)
+  await made('/api/v1/alert-channels', { kind: 'webhook', settings: { url } })
+  const { page, faults } = opened
+  const name = page.getByLabel('Name', { exact: true })
+  const save = page.getByRole('button', { name: /^(Save|Create watchdog|Create and test)$/ })
+  /** Saves the open form, and types another name meanwhile. */
+  const saveAndType = async (call: RegExp, saved: string, typed: string) => {
+    await name.fill(saved)
+    const held = await holdCalls(page, call)
+    await save.click()
+    await held.called
+    await name.fill(typed)
+    held.release()
+    await page.getByText(new RegExp(`^${saved} saved`)).waitFor()
+    expect(await name.inputValue()).toBe(typed)
+    // The second save changes what the first has made.
+    await save.click()
+    await page.getByText(new RegExp(`^${typed} saved`)).waitFor()
+    await name.waitFor({ state: 'detached' })
+  }
+  const stored = async (path: string, list: string) =>
+    z
+      .array(z.looseObject({ name: z.string() }))
+      .parse(Object((await alice.get(path)).body)[list])
+      .map((one) => one.name)
+      .filter((one) => /^(First|Second|Third|Fourth) \w+$/.test(one))
+      .sort()
+  for (const [path, open, kind] of [
+    [`/e/${endpoint.id}/actions/${action}`, undefined, 'actions'],
+    [`/watchdogs/${watchdog}`, undefined, 'watchdogs'],
+    ['/alerts', 'Before', 'alertChannels'],
+  ] as const) {
+    await opened.goTo(path)
+    if (open !== undefined) await page.getByRole('button', { name: open, exact: true }).click()
+    await saveAndType(new RegExp(`${kind}\\.update`), `First ${kind}`, `Second ${kind}`)
+  }
+
+  await opened.goTo(`/e/${endpoint.id}/actions/new`)
+  await page.getByLabel('URL', { exact: true }).fill(url)
+  await saveAndType(/actions\.create/, 'Third actions', 'Fourth actions')
+  await opened.goTo(`/watchdogs/new?endpoint=${endpoint.id}`)
+  await saveAndType(/watchdogs\.create/, 'Third watchdogs', 'Fourth watchdogs')
+  await opened.goTo('/alerts')
+  await page.getByRole('button', { name: 'Add channel' }).click()
+  await page.getByLabel('Kind').selectOption('webhook')
+  await page.getByLabel('URL', { exact: true }).fill(url)
+  await saveAndType(/alertChannels\.create/, 'Third alertChannels', 'Fourth alertChannels')
+
+  const both = (kind: string) => [`Fourth ${kind}`, `Second ${kind}`]
+  expect(await stored(endpoint.at('/actions'), 'actions')).toEqual(both('actions'))
+  expect(await stored('/api/v1/watchdogs', 'items')).toEqual(both('watchdogs'))
+  expect(await stored('/api/v1/alert-channels', 'items')).toEqual(both('alertChannels'))
+  const channels = Object((await alice.get('/api/v1/alert-channels')).body).items
+  for (const { id, name: its } of channels)
+    if (its.endsWith(' alertChannels')) await alice.delete(`/api/v1/alert-channels/${id}`)
   expect(faults).toEqual([])
 })
 

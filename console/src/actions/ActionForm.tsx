@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { Link } from 'wouter'
 import { useAddress } from '../address.ts'
 import { ConditionField } from '../conditions/ConditionField.tsx'
@@ -19,10 +19,13 @@ interface Props {
 }
 
 /** Form of an action. The draft survives refusals and reloads until it is saved or discarded. */
-export function ActionForm({ endpoint, action, options, onClose }: Props) {
+export function ActionForm({ endpoint, action: opened, options, onClose }: Props) {
+  const [made, setMade] = useState<Action>()
+  const action = opened ?? made
   const [params] = useAddress()
   // Secrets are never kept in the browser.
   const [secrets, setSecrets] = useState(NO_SECRETS)
+  const sentSecrets = useRef(secrets)
   const form = useForm({
     keptAs: `action form ${endpoint.id} ${action?.id ?? `new ${params.get('path') ?? ''}`}`,
     begin: () => (action === undefined ? newDraft(params) : draftOfAction(action)),
@@ -35,19 +38,26 @@ export function ActionForm({ endpoint, action, options, onClose }: Props) {
             return now === undefined ? undefined : draftOfAction(now)
           },
     save: (draft) => {
+      sentSecrets.current = secrets
       const members = membersOf(draft, secrets, action === undefined)
       return action === undefined
         ? creel.actions.create.mutate({ endpointId: endpoint.id, kind: draft.kind, ...members })
         : creel.actions.update.mutate({ endpointId: endpoint.id, actionId: action.id, ...members })
     },
+    draftOfSaved: draftOfAction,
     remove:
       action === undefined
         ? undefined
         : () => creel.actions.remove.mutate({ endpointId: endpoint.id, actionId: action.id }),
     stale: [['actions', endpoint.id]],
-    onSaved: ({ name, warnings = [] }) => {
-      toast([`${name} saved.`, ...warnings].join(' '))
-      form.close()
+    onSaved: (saved, typed) => {
+      toast([`${saved.name} saved.`, ...(saved.warnings ?? [])].join(' '))
+      const areSecretsSaved = secrets === sentSecrets.current
+      if (areSecretsSaved && typed() === undefined) form.close()
+      else {
+        setMade(saved)
+        if (areSecretsSaved) setSecrets(NO_SECRETS)
+      }
     },
     onClose,
   })

@@ -1,5 +1,5 @@
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { CheckField, choices, Select, SelectField, TextField } from '../parts/Field.tsx'
 import { FormFoot } from '../parts/FormFoot.tsx'
 import { Problem } from '../parts/Problem.tsx'
@@ -30,8 +30,16 @@ export function useEventName(): (kind: string) => string {
 
 export const CHANNELS = ['channels']
 
+interface FormProps {
+  /** Undefined adds one. */
+  readonly channel: Channel | undefined
+  readonly onClose: () => void
+}
+
 /** Adds a channel and tests it, or changes one. Credentials can be set, but not read. */
-export function ChannelForm({ channel, onClose }: { channel: Channel | undefined; onClose: () => void }) {
+export function ChannelForm({ channel: opened, onClose }: FormProps) {
+  const [made, setMade] = useState<Channel>()
+  const channel = opened ?? made
   const kinds = useQuery({
     queryKey: ['channel kinds'],
     queryFn: () => creel.alertChannels.kinds.query({}),
@@ -40,6 +48,7 @@ export function ChannelForm({ channel, onClose }: { channel: Channel | undefined
   const kindOf = (name: string) => kinds.data?.items.find(({ kind }) => kind === name)
   // Credentials are never kept in the browser.
   const [secret, setSecret] = useState('')
+  const sentSecret = useRef(secret)
   const form = useForm({
     keptAs: `channel ${channel?.id ?? 'new'}`,
     begin: () => draftOf(channel),
@@ -50,6 +59,7 @@ export function ChannelForm({ channel, onClose }: { channel: Channel | undefined
     save: async ({ events, kind: kindName, name, settings }) => {
       const kind = kindOf(kindName)
       if (kind === undefined) throw new Error('Choose a kind.')
+      sentSecret.current = secret
       const members = {
         // A new one without a name gets that of its kind.
         ...(channel === undefined && name.trim() === '' ? {} : { name: name.trim() }),
@@ -63,11 +73,17 @@ export function ChannelForm({ channel, onClose }: { channel: Channel | undefined
       const saved = await creel.alertChannels.create.mutate({ kind: kind.kind, ...members })
       return { saved, tested: saved.connected ? await testOf(saved) : '' }
     },
+    draftOfSaved: ({ saved }) => draftOf(saved),
     remove: channel === undefined ? undefined : () => creel.alertChannels.remove.mutate({ id: channel.id }),
     stale: [CHANNELS],
-    onSaved: ({ saved, tested }) => {
+    onSaved: ({ saved, tested }, typed) => {
       toast(`${saved.name} saved${tested}`)
-      form.close()
+      const isSecretSaved = secret === sentSecret.current
+      if (isSecretSaved && typed() === undefined) form.close()
+      else {
+        setMade(saved)
+        if (isSecretSaved) setSecret('')
+      }
     },
     onClose,
   })

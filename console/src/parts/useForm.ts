@@ -35,6 +35,8 @@ interface Options<Draft, Saved> {
   readonly preset?: Partial<Draft>
   /** Saves the draft. `before` is the stored version that it began with. */
   readonly save: (draft: Draft, before: Draft) => Promise<Saved>
+  /** What was saved as a draft, for a form that makes something and may go on as the form that changes it. */
+  readonly draftOfSaved?: (saved: Saved) => Draft
   /** Deletes the stored version; undefined if there is none. */
   readonly remove?: (() => Promise<unknown>) | undefined
   /** Beginnings of the keys of the queries that saving or deleting may change. */
@@ -136,6 +138,7 @@ export function useForm<Draft extends object, Saved>({
   preset,
   stored,
   save,
+  draftOfSaved,
   remove,
   stale = [],
   onSaved,
@@ -157,12 +160,13 @@ export function useForm<Draft extends object, Saved>({
         return undefined
       }
       const answer = await save(mine, now)
-      return { answer, sent: draft, now: (await stored?.()) ?? draft }
+      return { answer, sent: draft, now: (await stored?.()) ?? draftOfSaved?.(answer) ?? draft }
     },
     stale,
     async (outcome) => {
       if (outcome === undefined) return
       const { answer, now, sent } = outcome
+      if (stored === undefined && draftOfSaved !== undefined) forget()
       // Text that was typed during the save stays, on top of the stored version.
       setKept((kept) => ({ draft: overwritten(kept.draft, sent, now), began: now }))
       const typed = () => (isSame(latest.current, sent) ? undefined : latest.current)

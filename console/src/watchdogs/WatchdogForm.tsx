@@ -1,4 +1,5 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { Link } from 'wouter'
 import { useAddress } from '../address.ts'
 import {
@@ -33,8 +34,16 @@ function draftOf(watchdog: Watchdog | undefined, params: URLSearchParams) {
   }
 }
 
+interface FormProps {
+  /** Undefined makes one. */
+  readonly watchdog: Watchdog | undefined
+  readonly onClose: () => void
+}
+
 /** Form of a watchdog: the expected requests, their interval, and the contacts to alert. */
-export function WatchdogForm({ watchdog, onClose }: { watchdog: Watchdog | undefined; onClose: () => void }) {
+export function WatchdogForm({ watchdog: opened, onClose }: FormProps) {
+  const [made, setMade] = useState<Watchdog>()
+  const watchdog = opened ?? made
   const [params] = useAddress()
   const endpoints = useQuery(endpointsQuery)
   const endpointOf = (draft: { readonly endpointId: string }) =>
@@ -61,6 +70,7 @@ export function WatchdogForm({ watchdog, onClose }: { watchdog: Watchdog | undef
         ? creel.watchdogs.create.mutate({ endpointId: endpointOf(draft), ...members })
         : creel.watchdogs.update.mutate({ id: watchdog.id, ...members })
     },
+    draftOfSaved: (saved) => draftOf(saved, params),
     remove:
       watchdog === undefined
         ? undefined
@@ -69,9 +79,10 @@ export function WatchdogForm({ watchdog, onClose }: { watchdog: Watchdog | undef
             toast('Deleted')
           },
     stale: [['watchdogs']],
-    onSaved: ({ name }) => {
-      toast(`${name} saved`)
-      form.close()
+    onSaved: (saved, typed) => {
+      toast(`${saved.name} saved`)
+      if (typed() === undefined) form.close()
+      else setMade(saved)
     },
     onClose,
   })
