@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import { z } from 'zod'
+import { loadCaptureSettings } from '../../core/src/capture/captureSettings.ts'
 import type { Client } from '../support/client.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -40,6 +41,23 @@ describe('a capture and what it sets in motion', () => {
       .executeTakeFirstOrThrow()
     expect(count).toBe(1)
   })
+
+  test.each([
+    ['watchdog', () => sql`update watchdog_criteria set match = '{'`],
+    ['action', () => sql`update actions set condition = '{'`],
+  ])(
+    'settings of an endpoint that cannot be read, as of a broken %s, fail for no other',
+    async (_, broken) => {
+      const [one, other] = [await client.endpoint(), await client.endpoint()]
+      await client.post('/api/v1/watchdogs', { endpointId: one.id, expectedIntervalSeconds: 60 })
+      await client.post(one.at('/actions'), { kind: 'forward', url: 'http://127.0.0.1:9/' })
+      await sql`${broken()} where endpoint_id = ${one.id}`.execute(service.db)
+      const found = await loadCaptureSettings(service.running.services, [one.id, other.id])
+      expect(found.get(one.id)).toBeInstanceOf(Error)
+      expect(found.get(other.id)).toMatchObject({ endpointId: other.id })
+      expect([(await one.send()).status, (await other.send()).status]).toEqual([503, 200])
+    },
+  )
 
   test('an action works for the very next capture, and is gone for the one after its removal', async () => {
     const endpoint = await client.endpoint()

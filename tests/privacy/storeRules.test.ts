@@ -61,6 +61,15 @@ describe('a rule for storing', () => {
     expect(preview.text).toContain('12345678901234567890')
   })
 
+  test('may hold a value as deep as a document may nest', async () => {
+    const value: unknown = JSON.parse(`${'['.repeat(253)}${']'.repeat(253)}`)
+    const storeRules = [{ version: 1, name: 'deep', steps: [{ op: 'set', path: 'body.x', value }] }]
+    const endpoint = await alice.endpoint({ storeRules })
+    expect(await alice.get(endpoint.at(''))).toMatchObject({ status: 200, body: { storeRules } })
+    expect((await alice.patch(endpoint.at(''), { storeRules, name: 'deep' })).status).toBe(200)
+    expect((await endpoint.send(json({}))).status).toBe(200)
+  })
+
   test('may be a document with a condition, one document, or steps; the endpoint shows it, and null leaves it', async () => {
     const steps = [{ op: 'remove', paths: ['body.a'] }]
     const document = { version: 1, name: 'No a', when: { path: 'body.kind', op: 'eq', value: 'x' }, steps }

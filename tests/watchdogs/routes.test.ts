@@ -31,6 +31,16 @@ const _Problem = z.looseObject({
 })
 const WatchdogPage = z.looseObject({ items: z.array(Watchdog), totalCount: z.int() })
 
+const leaf = (op: string, value: string) => `{"path":"body.x","op":"${op}","value":${value}}`
+const longNumbers = leaf('in', `[${Array(100).fill('1e20').join(',')}]`)
+
+/** A leaf of so many bytes. */
+function leafOf(bytes: number): string {
+  const texts = Array<string>(16).fill('a'.repeat(990))
+  const rest = bytes - leaf('in', JSON.stringify([...texts, ''])).length
+  return leaf('in', JSON.stringify([...texts, 'b'.repeat(rest)]))
+}
+
 describe('POST /api/v1/watchdogs', () => {
   test('answers 201 with its defaults', async () => {
     const answer = await alice.post(WATCHDOGS, { endpointId: endpoint.id, expectedIntervalSeconds: 3600 })
@@ -53,6 +63,35 @@ describe('POST /api/v1/watchdogs', () => {
     expect(answer.text).toContain('"match":{"all":[{"value":1.50,"op":"gte","path":"body.amount"}]}')
     const { id } = Watchdog.parse(answer.body)
     expect((await alice.get(`${WATCHDOGS}/${id}`)).text).toContain('"value":1.50,"op":"gte"')
+  })
+
+  test.each([
+    ['a bare leaf of 16 KiB', leafOf(16_384)],
+    ['numbers whose canonical text is long', `{"all":[${Array(8).fill(longNumbers).join(',')}]}`],
+    ['a value that nests 255 deep', leaf('eq', `${'['.repeat(255)}${']'.repeat(255)}`)],
+  ])('reads back every match that it takes: %s', async (_, match) => {
+    const target = await alice.endpoint()
+    const post = (path: string, members: string) =>
+      alice.post(path, undefined, {
+        rawBody: `{${members}}`,
+        headers: { 'Content-Type': 'application/json' },
+      })
+    const made = await post(
+      WATCHDOGS,
+      `"endpointId":"${target.id}","expectedIntervalSeconds":60,"match":${match}`,
+    )
+    expect(made.status).toBe(201)
+    const { id } = Watchdog.parse(made.body)
+    const action = `"kind":"forward","url":"https://example.com/","condition":${match}`
+    expect((await post(target.at('/actions'), action)).status).toBe(201)
+    expect((await target.send({ body: '{}' })).status).toBe(200)
+    expect((await alice.put(`${WATCHDOGS}/${id}`, { name: 'renamed' })).status).toBe(200)
+    expect((await alice.get(`${WATCHDOGS}/${id}/timeline`)).status).toBe(200)
+    expect((await alice.get(target.at('/actions'))).status).toBe(200)
+    const storeRules = [{ op: 'remove', paths: ['body.x'] }]
+    expect((await alice.patch(target.at(''), { storeRules })).status).toBe(200)
+    await service.clock.advance(11_000)
+    await check(service)
   })
 
   test('names every wrong part, in document order', async () => {

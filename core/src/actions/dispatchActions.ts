@@ -84,14 +84,10 @@ export function isOn(action: { readonly isActive: boolean; readonly suspendedByP
 }
 
 /**
- * Reads the actions of endpoints for the memory of the capture route, each list in position order. Endpoints without
- * actions have an empty list.
+ * Reads the rows of the actions of endpoints for the memory of the capture route, each list in position order. An
+ * endpoint without actions has no list.
  */
-export async function loadDispatchActions(
-  db: Db,
-  endpointIds: readonly string[],
-): Promise<Map<string, LoadedAction[]>> {
-  const actions = new Map<string, LoadedAction[]>(endpointIds.map((id) => [id, []]))
+export async function findDispatchActions(db: Db, endpointIds: readonly string[]) {
   const rows = await db
     .selectFrom('actions')
     .where('endpointId', 'in', endpointIds)
@@ -108,12 +104,22 @@ export async function loadDispatchActions(
       'keepsKeyDigests',
     ])
     .execute()
-  for (const { endpointId, condition, ...action } of rows)
-    actions.get(endpointId)?.push({
-      ...action,
-      condition: storedCondition(condition),
-      policy: storedPolicy(action.deliveryPolicy),
-      orderKeyOf: orderKeyReader(action.deliveryPolicy),
-    })
-  return actions
+  return Map.groupBy(rows, ({ endpointId }) => endpointId)
+}
+
+type ActionRows =
+  Awaited<ReturnType<typeof findDispatchActions>> extends Map<string, infer Rows> ? Rows : never
+
+/**
+ * Prepares the actions of an endpoint.
+ *
+ * @throws Error when a row is not valid; every saved one is
+ */
+export function loadedActions(rows: ActionRows): LoadedAction[] {
+  return rows.map(({ endpointId: _, condition, ...action }) => ({
+    ...action,
+    condition: storedCondition(condition),
+    policy: storedPolicy(action.deliveryPolicy),
+    orderKeyOf: orderKeyReader(action.deliveryPolicy),
+  }))
 }

@@ -5,7 +5,7 @@ import { announceEndpointChange } from '../platform/changes/index.ts'
 import { onOneConnection, PLAN_ONCE_FROM_HERE, run, statement, type Trx } from '../platform/db/index.ts'
 import { inSlices } from '../platform/turns/index.ts'
 import { capturedEventIds, lockCounters } from '../requests/index.ts'
-import { type CaptureSettings, loadCaptureSettings, WINDOW_SECONDS } from './captureSettings.ts'
+import { type CaptureSettings, findCaptureSettings, WINDOW_SECONDS } from './captureSettings.ts'
 import { type CaptureOutcome, STATEMENT_SECONDS_MAX, storeCaptures } from './captureStatement.ts'
 import { applyConsequences, storedOf } from './consequences.ts'
 import { type EvaluatedCapture, evaluateFetchedInSteps } from './evaluateCapture.ts'
@@ -55,7 +55,7 @@ export async function captureFetched(
   services: Services,
   { captureId, events, before, after }: FetchedCaptures,
 ): Promise<boolean> {
-  const settings = (await loadCaptureSettings(services, [captureId])).get(captureId)
+  const settings = await findCaptureSettings(services, captureId)
   if (settings === undefined) return false
   // A statement cannot evict what it inserts.
   const taken = events.slice(0, Math.max(1, settings.storedRequestsMax))

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { isOn, type LoadedAction, loadDispatchActions } from '../actions/index.ts'
+import { findDispatchActions, isOn, type LoadedAction, loadedActions } from '../actions/index.ts'
 import { gathering } from '../api/gathering.ts'
 import type { Clock, Services } from '../api/services.ts'
 import {
@@ -24,7 +24,7 @@ import {
   prepareVerification,
 } from '../engine/verification/index.ts'
 import { planOf } from '../plans/index.ts'
-import { run, statement } from '../platform/db/index.ts'
+import { type Db, run, statement } from '../platform/db/index.ts'
 import { openDataKey } from '../platform/secrets/index.ts'
 import type { Sealing } from '../requests/index.ts'
 import { listCriteria } from '../watchdogs/index.ts'
@@ -109,21 +109,54 @@ export interface Learned {
 
 export const nothingLearned = (): Learned => ({ isFull: false, generalUntil: 0, overUntil: 0 })
 
+type LoadServices = Pick<Services, 'cell' | 'clock' | 'db' | 'plans' | 'secrets'>
+
 /**
  * Reads the settings of endpoints that are not deleted. The capture statement checks expiry, activity and suspension.
  *
  * @param captureIds well-formed uuids from capture URLs
- * @returns settings by every capture id of the endpoints found; unknown ids are absent
+ * @returns by every capture id of the endpoints found, their settings, or the error of reading them, which concerns no
+ *   other endpoint; unknown ids are absent
  */
 export async function loadCaptureSettings(
-  services: Pick<Services, 'cell' | 'clock' | 'db' | 'plans' | 'secrets'>,
+  services: LoadServices,
   captureIds: readonly string[],
-): Promise<Map<string, CaptureSettings>> {
-  const { clock, db, plans, secrets } = services
-  const now = clock.now()
+): Promise<Map<string, CaptureSettings | Error>> {
+  const now = services.clock.now()
+  const endpoints = await findCaptured(services.db, captureIds, now)
+  if (endpoints.length === 0) return new Map()
+  const actions = findDispatchActions(
+    services.db,
+    endpoints.map(({ id }) => id),
+  )
+  const read = await Promise.allSettled(endpoints.map((endpoint) => settingsOf(services, endpoint, actions)))
+  return new Map(
+    endpoints.flatMap((endpoint, index) => {
+      const result = read[index]
+      const settings = result?.status === 'fulfilled' ? result.value : errorOf(result?.reason)
+      return captureIdsOf(endpoint, now).map((id) => [id, settings] as const)
+    }),
+  )
+}
+
+/** {@link loadCaptureSettings} of one endpoint; undefined without it. */
+export async function findCaptureSettings(
+  services: LoadServices,
+  captureId: string,
+): Promise<CaptureSettings | undefined> {
+  const found = (await loadCaptureSettings(services, [captureId])).get(captureId)
+  if (found instanceof Error) throw found
+  return found
+}
+
+const errorOf = (reason: unknown): Error =>
+  reason instanceof Error ? reason : new Error('The settings cannot be read.', { cause: reason })
+
+/** The rows of endpoints by the ids in their capture URLs. */
+function findCaptured(db: Db, captureIds: readonly string[], now: Date) {
   // The revision is read before the settings that it covers. Settings that are newer than it are then found to be
   // stale.
-  const endpoints = await db
+  return db
     .selectFrom('endpoints as e')
     .innerJoin('endpointRevisions as v', 'v.endpointId', 'e.id')
     .innerJoin('workspaces as w', 'w.id', 'e.workspaceId')
@@ -143,78 +176,76 @@ export async function loadCaptureSettings(
     .select(['v.revision', 'w.plan', 'k.hashKey'])
     .select(sql<boolean>`coalesce(w.sealed_until > statement_timestamp(), false)`.as('isSealed'))
     .execute()
-  if (endpoints.length === 0) return new Map()
-  const found = endpoints.map((endpoint) => endpoint.id)
-  const [actions, criteria, dataKeys, hashes] = await Promise.all([
-    loadDispatchActions(db, found),
-    Promise.all(found.map((id) => listCriteria(db, id))),
-    Promise.all(endpoints.map((endpoint) => dataKeyOf(services, endpoint))),
-    Promise.all(endpoints.map((endpoint) => hashOf(services, endpoint))),
+}
+
+type CapturedRow = Awaited<ReturnType<typeof findCaptured>>[number]
+
+async function settingsOf(
+  services: LoadServices,
+  endpoint: CapturedRow,
+  actions: ReturnType<typeof findDispatchActions>,
+): Promise<CaptureSettings> {
+  const { db, plans, secrets } = services
+  const [rows, criteria, dataKey, hash] = await Promise.all([
+    actions,
+    listCriteria(db, endpoint.id),
+    dataKeyOf(services, endpoint),
+    hashOf(services, endpoint),
   ])
-  return new Map(
-    endpoints.flatMap((endpoint, index) => {
-      const { limits } = planOf(plans, endpoint.plan)
-      const endpointCriteria = new ConditionSet(
-        (criteria[index] ?? []).map(({ id, match }) => ({ item: id, condition: storedCondition(match) })),
-      )
-      const columns = storedColumns(endpoint.columns)
-      const hash = hashes[index] ?? null
-      const storing = storingOf(endpoint, hash)
-      const derives = {
-        verification: prepareVerification(storedSettings(endpoint, secrets)),
-        eventIdPath: eventIdPathOf(endpoint.eventIdPath),
-      }
-      const dataKey = dataKeys[index] ?? null
-      const hiding = { dataKey: dataKey?.key ?? null, storing, hash, provider: derives.verification.provider }
-      const endpointActions = withStoredKeys(actions.get(endpoint.id) ?? [], hiding)
-      const own = { ...endpoint, responseHeaders: JSON.parse(endpoint.responseHeaders) }
-      const script = answerScript(endpoint, own, endpointActions, isOn)
-      const settings: CaptureSettings = {
-        endpointId: endpoint.id,
-        captureId: endpoint.captureId ?? endpoint.id,
-        previousCaptureId: endpoint.previousCaptureId,
-        previousCaptureUntil: endpoint.previousCaptureUntil,
-        endpointName: endpoint.name,
-        workspaceId: endpoint.workspaceId,
-        cell: services.cell?.number ?? 0,
-        isSealed: endpoint.isSealed,
-        plan: endpoint.plan,
-        revision: endpoint.revision,
-        payloadBytesMax: limits.payloadBytesMax,
-        storedRequestsMax: limits.storedRequestsMax,
-        captureRatePerMinute: limits.captureRatePerMinute,
-        captureBytesPerMinute: limits.captureBytesPerMinute,
-        rejectUnverified: endpoint.rejectUnverified,
-        allowCors: endpoint.allowCors,
-        isAllowedSender: allowedSendersOf(endpoint.allowedSenders),
-        response: safeResponse(own),
-        script,
-        ...derives,
-        columns,
-        storing,
-        repeating: repeatingOf(storing, derives),
-        sealing: endpoint.encryptBodies ? dataKey : null,
-        originalMs: endpoint.forwardOriginal
-          ? (endpoint.originalHours ?? ORIGINAL_HOURS.default) * HOUR_MS
-          : null,
-        hash,
-        dedupe: dedupeSettings(endpoint.dedupe, limits),
-        actions: endpointActions,
-        criteria: endpointCriteria,
-        looks: endpointActions
-          .filter(isOn)
-          .reduce(
-            (sum, { condition }) => sum + looksOf(condition),
-            endpointCriteria.looks +
-              looksOfStoring(storing) +
-              (script?.conditions.looks ?? 0) +
-              columns.length,
-          ),
-        learned: nothingLearned(),
-      }
-      return captureIdsOf(settings, now).map((id) => [id, settings] as const)
-    }),
+  const { limits } = planOf(plans, endpoint.plan)
+  const endpointCriteria = new ConditionSet(
+    criteria.map(({ id, match }) => ({ item: id, condition: storedCondition(match) })),
   )
+  const columns = storedColumns(endpoint.columns)
+  const storing = storingOf(endpoint, hash)
+  const derives = {
+    verification: prepareVerification(storedSettings(endpoint, secrets)),
+    eventIdPath: eventIdPathOf(endpoint.eventIdPath),
+  }
+  const hiding = { dataKey: dataKey?.key ?? null, storing, hash, provider: derives.verification.provider }
+  const endpointActions = withStoredKeys(loadedActions(rows.get(endpoint.id) ?? []), hiding)
+  const own = { ...endpoint, responseHeaders: JSON.parse(endpoint.responseHeaders) }
+  const script = answerScript(endpoint, own, endpointActions, isOn)
+  return {
+    endpointId: endpoint.id,
+    captureId: endpoint.captureId ?? endpoint.id,
+    previousCaptureId: endpoint.previousCaptureId,
+    previousCaptureUntil: endpoint.previousCaptureUntil,
+    endpointName: endpoint.name,
+    workspaceId: endpoint.workspaceId,
+    cell: services.cell?.number ?? 0,
+    isSealed: endpoint.isSealed,
+    plan: endpoint.plan,
+    revision: endpoint.revision,
+    payloadBytesMax: limits.payloadBytesMax,
+    storedRequestsMax: limits.storedRequestsMax,
+    captureRatePerMinute: limits.captureRatePerMinute,
+    captureBytesPerMinute: limits.captureBytesPerMinute,
+    rejectUnverified: endpoint.rejectUnverified,
+    allowCors: endpoint.allowCors,
+    isAllowedSender: allowedSendersOf(endpoint.allowedSenders),
+    response: safeResponse(own),
+    script,
+    ...derives,
+    columns,
+    storing,
+    repeating: repeatingOf(storing, derives),
+    sealing: endpoint.encryptBodies ? dataKey : null,
+    originalMs: endpoint.forwardOriginal
+      ? (endpoint.originalHours ?? ORIGINAL_HOURS.default) * HOUR_MS
+      : null,
+    hash,
+    dedupe: dedupeSettings(endpoint.dedupe, limits),
+    actions: endpointActions,
+    criteria: endpointCriteria,
+    looks: endpointActions
+      .filter(isOn)
+      .reduce(
+        (sum, { condition }) => sum + looksOf(condition),
+        endpointCriteria.looks + looksOfStoring(storing) + (script?.conditions.looks ?? 0) + columns.length,
+      ),
+    learned: nothingLearned(),
+  }
 }
 
 /** SQL of whether the endpoint `e` takes captures at a time. */
@@ -264,10 +295,10 @@ async function hashOf(
 }
 
 /** The ids of an endpoint's capture URLs. All map to one object, which is also the key for the state of its rate. */
-function captureIdsOf({ captureId, previousCaptureId, previousCaptureUntil }: CaptureSettings, now: Date) {
-  if (previousCaptureId === null || previousCaptureUntil === null || previousCaptureUntil <= now)
-    return [captureId]
-  return [captureId, previousCaptureId]
+function captureIdsOf({ id, captureId, previousCaptureId, previousCaptureUntil }: CapturedRow, now: Date) {
+  const own = captureId ?? id
+  if (previousCaptureId === null || previousCaptureUntil === null || previousCaptureUntil <= now) return [own]
+  return [own, previousCaptureId]
 }
 
 function allowedSendersOf(stored: string): CaptureSettings['isAllowedSender'] {

@@ -19,7 +19,7 @@ import { createRateRefusals, type EarlyRefusal } from './rateRefusals.ts'
 import { tellOfRedactionFaults } from './redactionFaults.ts'
 import { createRejectionHistory } from './rejectionHistory.ts'
 import { createSenderRefusals } from './senderRefusals.ts'
-import { createSettingsCache } from './settingsCache.ts'
+import { createSettingsCache, type LoadSettings } from './settingsCache.ts'
 
 export interface Captures {
   /** Cached settings of the endpoint, at once; undefined if they must be read by {@link Captures.findSettings}. */
@@ -102,7 +102,7 @@ export function createCaptures(
   }: {
     readonly firstAttempts?: FirstAttempts
     readonly waitingAnswers?: WaitingAnswers
-    readonly load?: (captureIds: readonly string[]) => Promise<Map<string, CaptureSettings>>
+    readonly load?: LoadSettings
   } = {},
 ): Captures {
   const cache = createSettingsCache(load, services.clock)

@@ -112,6 +112,15 @@ describe('the settings cache', () => {
     expect((await cache.find('e2'))?.endpointId).toBe('e2')
   })
 
+  test('hands on a failure of one endpoint to those alone who asked for it, and remembers nothing of it', async () => {
+    const load = async (ids: readonly string[]) =>
+      new Map(ids.map((id) => [id, id === 'bad' ? new Error('unreadable') : settingsOf(id)]))
+    const cache = createSettingsCache(load, { now: () => new Date() })
+    const results = await Promise.allSettled(['e1', 'e2', 'bad', 'e3'].map((id) => cache.find(id)))
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled'])
+    expect(cache.peek('bad')).toBeUndefined()
+  })
+
   test('keeps what was used last when there is too much', async () => {
     const { cache } = database()
     await cache.find('e first')

@@ -10,7 +10,7 @@ export interface SettingsCache {
    * Cached settings, else those in the database.
    *
    * @returns undefined when there is no such endpoint. This is not cached, so that a new endpoint works at once
-   * @throws errors of the database
+   * @throws errors of the database, and of this endpoint's settings
    */
   find(captureId: string): Promise<CaptureSettings | undefined>
   /** Drops settings that are out of date, under every id. */
@@ -26,7 +26,7 @@ const REMEMBERED_MAX = 5_000
  */
 const LOADED_AT_ONCE_MAX = 200
 
-type Load = (captureIds: readonly string[]) => Promise<Map<string, CaptureSettings>>
+export type LoadSettings = (captureIds: readonly string[]) => Promise<Map<string, CaptureSettings | Error>>
 
 /**
  * Makes a cache of settings. Changes do not invalidate it: the capture statement detects settings of an old revision,
@@ -34,7 +34,7 @@ type Load = (captureIds: readonly string[]) => Promise<Map<string, CaptureSettin
  *
  * Misses of the same moment share one query, and one query is in flight at a time.
  */
-export function createSettingsCache(load: Load, clock: Clock): SettingsCache {
+export function createSettingsCache(load: LoadSettings, clock: Clock): SettingsCache {
   // Ordered by last use: a Map keeps the order in which keys were set.
   const remembered = new Map<string, CaptureSettings>()
   const waiting = new Map<string, PromiseWithResolvers<CaptureSettings | undefined>>()
@@ -56,8 +56,13 @@ export function createSettingsCache(load: Load, clock: Clock): SettingsCache {
       for (const [id] of batch) waiting.delete(id)
       try {
         const found = await load(batch.map(([id]) => id))
-        for (const [id, settings] of found) if (!settings.isSealed) remember(id, settings)
-        for (const [id, asked] of batch) asked.resolve(found.get(id))
+        for (const [id, settings] of found)
+          if (!(settings instanceof Error || settings.isSealed)) remember(id, settings)
+        for (const [id, asked] of batch) {
+          const settings = found.get(id)
+          if (settings instanceof Error) asked.reject(settings)
+          else asked.resolve(settings)
+        }
       } catch (error) {
         for (const [, asked] of batch) asked.reject(error)
       }

@@ -4,7 +4,7 @@ import { DomainError, MAX_PROBLEM_ITEMS, notFound, validationFailed } from '../a
 import {
   type CaptureSettings,
   captureRow,
-  loadCaptureSettings,
+  findCaptureSettings,
   storedFormInSteps,
   tellOfRedactionFaults,
 } from '../capture/index.ts'
@@ -64,7 +64,7 @@ async function importInTurn(
 ): Promise<Imported> {
   const importId = randomUUID()
   const endpointId = endpoint.id
-  const settings = (await loadCaptureSettings(ctx, [endpoint.captureId])).get(endpoint.captureId)
+  const settings = await findCaptureSettings(ctx, endpoint.captureId)
   if (settings === undefined) throw notFound('endpoint')
   let count = 0
   try {

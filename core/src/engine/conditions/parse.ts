@@ -9,6 +9,7 @@ import {
   MAX_JSON_DEPTH,
   parseJson,
   type SentJson,
+  STORED_JSON_DEPTH,
   writeJson,
 } from '../json/index.ts'
 import { CONDITION_BOUNDS, CONDITION_OPS, type Condition, type Leaf, type Test } from './condition.ts'
@@ -74,19 +75,28 @@ export function parseConditionJson(json: JsonValue): { condition: Condition } | 
     reader.report([], 'too_long', `A condition has at most ${CONDITION_BOUNDS.bytes} bytes of JSON.`, 'first')
   }
   if (reader.issues.length > 0 || test === undefined) return { issues: reader.issues }
-  if (test.kind !== 'leaf') return { condition: { test, text } }
-  return { condition: { test: { kind: 'all', tests: [test] }, text: `{"all":[${text}]}` } }
+  return { condition: asStored(test, text) }
 }
 
 /**
- * Reads back a condition that we stored.
+ * Reads back a condition that we stored. It may be longer and deeper than one that is sent: a group was put around a
+ * bare leaf, or canonical text spells its numbers.
  *
  * @throws Error when it is not valid; every saved condition is
  */
 export function storedCondition(text: string): Condition {
-  const parsed = parseCondition(undefined, text)
-  if ('condition' in parsed) return parsed.condition
-  throw new Error(`A stored condition is not valid: ${parsed.issues[0]?.detail ?? 'no reason given'}`)
+  const json = parseJson(text, STORED_JSON_DEPTH)?.value
+  if (json === undefined) throw new Error('A stored condition is not JSON.')
+  const reader = new ConditionReader()
+  const test = reader.top(json)
+  if (reader.issues.length === 0 && test !== undefined) return asStored(test, writeJson(json))
+  throw new Error(`A stored condition is not valid: ${reader.issues[0]?.detail ?? 'no reason given'}`)
+}
+
+/** A bare leaf gets a group around it. */
+function asStored(test: Test, text: string): Condition {
+  if (test.kind !== 'leaf') return { test, text }
+  return { test: { kind: 'all', tests: [test] }, text: `{"all":[${text}]}` }
 }
 
 class ConditionReader {

@@ -1,4 +1,4 @@
-import { memberCount, memberOf, parseJson } from './parse.ts'
+import { memberCount, memberOf, parseJson, STORED_JSON_DEPTH } from './parse.ts'
 import {
   isJsonArray,
   isJsonNumber,
@@ -123,9 +123,9 @@ export function canonicalJson(value: JsonValue): string {
   return `{${members.join(',')}}`
 }
 
-/** {@link canonicalJson} of a text; undefined if it is not JSON. */
+/** {@link canonicalJson} of a text that we stored or store; undefined if it is not JSON. */
 export function canonicalText(text: string): string | undefined {
-  const read: { value: JsonValue } | undefined = parseJson(text)
+  const read: { value: JsonValue } | undefined = parseJson(text, STORED_JSON_DEPTH)
   return read && canonicalJson(read.value)
 }
 

@@ -20,6 +20,7 @@ export {
   parseJson,
   parseLazily,
   SentJson,
+  STORED_JSON_DEPTH,
   shownJson,
   writeJson,
 } from './parse.ts'

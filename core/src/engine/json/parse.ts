@@ -90,6 +90,9 @@ export function isUnopened(node: LazyJson): node is UnopenedObject {
 /** How deep arrays and objects may nest: deeper text is not read at all. */
 export const MAX_JSON_DEPTH = 256
 
+/** How deep text that we stored may nest: a document as it was sent may stand within a few lists and objects of ours. */
+export const STORED_JSON_DEPTH = MAX_JSON_DEPTH + 8
+
 /**
  * Reads JSON text (RFC 8259) losslessly: order of members and digits of numbers are kept. If a name occurs twice, the
  * last one counts. Linear in the length of the text; recursion is bounded by `maxDepth`.
@@ -164,7 +167,7 @@ export class SentJson {
  * @throws Error when it is not JSON; all stored text is
  */
 export function shownJson(text: string): unknown {
-  const read = parseJson(text)
+  const read = parseJson(text, STORED_JSON_DEPTH)
   if (read === undefined) throw new Error('Stored JSON text is not readable.')
   return toPlain(read.value)
 }
