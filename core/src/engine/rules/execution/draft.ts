@@ -42,7 +42,8 @@ export class Draft implements ReadRoot {
   /** The request with its body decoded. */
   private readonly asRead: EvaluatedRequest
   private document: Document | undefined
-  private touched = false
+  /** How often steps have changed the body. */
+  changes = 0
   private text: string | undefined
   /** Text that replaced the whole body. */
   private wholeBody: string | undefined
@@ -113,9 +114,13 @@ export class Draft implements ReadRoot {
     if ('root' in document) document.root = root
   }
 
+  private get isTouched(): boolean {
+    return this.changes > 0
+  }
+
   /** Marks the body as changed. */
   touch(): void {
-    this.touched = true
+    this.changes += 1
     this.text = undefined
   }
 
@@ -127,7 +132,7 @@ export class Draft implements ReadRoot {
    */
   dropHidden(): boolean {
     const document = this.read()
-    if (this.touched || document.kind !== 'json') return false
+    if (this.isTouched || document.kind !== 'json') return false
     if (namesIn(document.original) === memberCountOf(document.root)) return false
     this.touch()
     return true
@@ -150,7 +155,7 @@ export class Draft implements ReadRoot {
   }
 
   bodyText(): string | undefined {
-    if (!this.touched) return this.captured.bodyText()
+    if (!this.isTouched) return this.captured.bodyText()
     this.text ??= this.bodyAsText()
     return this.text
   }
@@ -280,7 +285,7 @@ export class Draft implements ReadRoot {
 
   /** The headers to send. A body that a step touched goes out decoded. */
   get headers(): readonly WireHeader[] {
-    const isDecoded = this.touched && this.asRead !== this.request
+    const isDecoded = this.isTouched && this.asRead !== this.request
     return isDecoded ? withoutEncoding(this.headerLines) : this.headerLines
   }
 
@@ -295,7 +300,7 @@ export class Draft implements ReadRoot {
    * @throws Fault `too_large` over 10 MiB, `type` for a form that holds more than texts
    */
   bytes(): Uint8Array {
-    if (!this.touched) return this.request.body
+    if (!this.isTouched) return this.request.body
     const document = this.read()
     const plain = this.isForStoring && document.kind === 'json' ? plainOf(document.root) : undefined
     const bytes = Buffer.from(plain === undefined ? this.bodyAsText() : JSON.stringify(plain))

@@ -42,6 +42,21 @@ describe('a set of rules', () => {
     expect(result.rules.map((rule) => rule.matched)).toEqual([true, true, false])
   })
 
+  test('a body that is too large is the fault of the step that changed it last, not of rules after it', () => {
+    const result = runOn({ body: `a=${'x'.repeat(10 * 1024 * 1024 - 10)}`, contentType: FORM }, [
+      ruleOf([
+        { op: 'set', path: 'headers.X', value: '1' },
+        { op: 'set', path: 'body.b', value: 'too much' },
+        { op: 'set', path: 'headers.Y', value: '1' },
+      ]),
+      ruleOf([{ op: 'set', path: 'headers.Z', value: '1' }]),
+      ruleOf([{ op: 'redact', paths: ['body.a'] }], { path: 'method', op: 'eq', value: 'PUT' }),
+    ])
+    expect(result.output).toBeNull()
+    expect(result.rules[0]?.fault).toMatchObject({ code: 'too_large', stepIndex: 1 })
+    expect(result.rules.slice(1).map(({ fault }) => fault)).toEqual([null, null])
+  })
+
   test('signatures cover the bytes that are sent, though later rules change them', () => {
     const result = runOn({ body: '{"a": 1}' }, [
       ruleOf([sign('headers.X-Sig'), { op: 'set', path: 'body.b', value: 2 }]),

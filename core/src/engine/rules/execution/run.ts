@@ -123,6 +123,8 @@ class RuleRun {
   private next = { rule: 0, step: 0, hasBegun: false }
   /** The step that is running, to which a fault is attributed. */
   private at = { rule: 0, step: 0 }
+  /** The last step that changed the body. */
+  private changedBody = { rule: 0, step: 0 }
   private bytes: Uint8Array | undefined
   private output: TransformedRequest | null = null
 
@@ -195,6 +197,7 @@ class RuleRun {
     if (step === undefined) return
     this.at = { rule, step: index }
     const { draft, meter, input } = this
+    const before = draft.changes
     const found: string[] | null = input.isForStoring === true ? [] : null
     const note = input.explains === true ? unmatchedNote(step, draft, meter) : null
     const changed = runStep(step, {
@@ -206,6 +209,7 @@ class RuleRun {
       found,
       raw: this.raw,
     })
+    if (draft.changes > before) this.changedBody = this.at
     own.steps.push({ index, op: step.op, changed, note: readsRaw(step) ? LATE : note, found })
   }
 
@@ -216,6 +220,8 @@ class RuleRun {
 
   /** Runs the steps that read the raw body, and keeps the result. */
   private finish(): void {
+    // If the body is too large, its last change is to blame, not the rule whose condition was evaluated last.
+    this.at = this.changedBody
     const body = this.raw()
     for (const [rule, each] of this.rules.entries()) {
       const own = this.progress[rule]
