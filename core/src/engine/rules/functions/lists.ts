@@ -1,8 +1,8 @@
-import { type AnyJson, isJsonArray, isJsonNumber, memberOf } from '../../json/index.ts'
+import { type AnyJson, isJsonArray, isJsonNumber, isNumberText, memberOf } from '../../json/index.ts'
 import { Fault } from '../language/fault.ts'
 import { asText, nameOf } from '../language/values.ts'
 import { define, defineRepeated, parameter } from './define.ts'
-import { INTEGER, JSON_VALUE, LIST_OR_NULL } from './parameters.ts'
+import { INTEGER, JSON_VALUE, LIST_OR_NULL, NUMBER } from './parameters.ts'
 
 const list = parameter('list', LIST_OR_NULL)
 
@@ -42,7 +42,13 @@ export const LIST_FUNCTIONS = {
 
 function memberAt(value: AnyJson, key: AnyJson): AnyJson {
   if (value === null) return null
-  if (isJsonArray(value)) return value.at(INTEGER.read(key)) ?? null
+  if (isJsonArray(value)) return isIndex(key) ? (value.at(INTEGER.read(key)) ?? null) : null
   if (typeof value === 'object' && !isJsonNumber(value)) return memberOf(value, asText(key)) ?? null
   throw new Fault('type', `get reads an object or a list, not ${nameOf(value)}.`)
+}
+
+/** False for a name, a fraction and null, under which a list has no element. */
+function isIndex(key: AnyJson): boolean {
+  if (key === null || (typeof key === 'string' && !isNumberText(key))) return false
+  return NUMBER.read(key).isInteger()
 }
