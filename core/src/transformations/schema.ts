@@ -129,9 +129,12 @@ const madeUpRequest = z
 /** A made-up request after parsing, defaults filled in. */
 export type Sample = z.output<typeof madeUpRequest>
 
-/** A value without any member of a request is the body itself. */
+/** A value without any member of a request is the body itself; null counts as absent. */
 const sample = z
-  .preprocess((value) => (isMadeUpRequest(value) ? value : { body: value }), madeUpRequest)
+  .preprocess(
+    (value) => (isMadeUpRequest(value) ? (value ?? undefined) : { body: value }),
+    madeUpRequest.optional(),
+  )
   .meta(withoutDialect(z.toJSONSchema(madeUpRequest, { io: 'input', unrepresentable: 'any' })))
 
 function isMadeUpRequest(value: unknown): boolean {

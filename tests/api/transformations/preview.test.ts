@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import type { Answer } from '../../support/client.ts'
+import { wrongParts } from '../../support/problems.ts'
 import { startService, type TestService } from '../../support/service.ts'
 import { addForward, addRule, documentOf, problemOf, REMOVE } from './support.ts'
 
@@ -132,6 +133,22 @@ describe('POST /api/v1/transformations/preview', () => {
     const stripe = await service.alice.endpoint({ provider: 'stripe' })
     const set = await service.alice.post(stripe.at('/transformations/preview-set'), { rules: [rule], sample })
     expect(set).toMatchObject({ status: 200, body: { matched: true } })
+  })
+
+  test('a sample that is null counts as absent', async () => {
+    const endpoint = await service.alice.endpoint()
+    const { id: requestId } = await endpoint.capture({ body: '{"id":5}' })
+    const rule = documentOf([{ op: 'set', path: 'headers.X', value: '1' }])
+    const stored = { sample: null, requestId }
+    for (const [path, input] of [
+      [PREVIEW, { rule, endpointId: endpoint.id }],
+      [endpoint.at('/transformations/preview-set'), { rules: [rule] }],
+      [endpoint.at('/store-rules/preview'), {}],
+    ] as const) {
+      expect((await service.alice.post(path, { ...input, ...stored })).status).toBe(200)
+      const neither = await service.alice.post(path, { ...input, sample: null, requestId: null })
+      expect(wrongParts(neither)).toEqual(['#/sample required'])
+    }
   })
 
   test('binary bodies, empty ones, null, and which content type wins', async () => {
