@@ -7,6 +7,8 @@ type Readable = WholeRequest & Partial<Pick<CapturedRequest, 'decodedBody' | 'or
 
 /** Characters of a body shown by default. */
 const BODY_CHARACTERS = 20_000
+/** Levels of JSON after which lines are not indented further. */
+const DEPTH_MAX = 32
 
 /**
  * A captured request as text: summary, headers in their order, and body, with JSON indented.
@@ -92,35 +94,45 @@ export function bodyText(request: Readable): SafeText[] {
   ]
   if (request.bodyIsBinary && decoded === null)
     return [SafeText.of(`(${sizeText(sizeBytes)} of binary data)`), ...note]
-  const shown = indented(body)
-  const restCount = shown.length - BODY_CHARACTERS
+  const { shown, restCount } = indented(body)
   const rest = restCount > 0 ? [SafeText.of(`(${restCount} more characters)`)] : []
-  return [...SafeText.lines(shown.slice(0, BODY_CHARACTERS)), ...rest, ...note]
+  return [...SafeText.lines(shown), ...rest, ...note]
 }
 
-/** JSON with a line for each member and its numbers unchanged; other text is unchanged. */
-function indented(text: string): string {
+/** Of a string that is longer than what is shown its beginning: a match of any length takes seconds. */
+const TOKENS = new RegExp(`"(?:[^"\\\\]|\\\\.){0,${BODY_CHARACTERS}}"?|[{}[\\],:]|[^\\s{}[\\],:"]+`, 'g')
+
+/**
+ * The beginning of JSON with a line for each member and its numbers unchanged, or of other text as it is, and the number
+ * of characters that are left.
+ */
+function indented(text: string): { shown: string; restCount: number } {
   try {
     JSON.parse(text)
   } catch {
-    return text
+    return cut(text, 0)
   }
-  let depth = 0
   let result = ''
+  let read = text.length
+  let depth = 0
+  let last = ''
   // Works on tokens, because parsing would change the digits of numbers.
-  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g)) {
-    const newLine = `\n${'  '.repeat(depth)}`
-    if (token === '{' || token === '[') {
-      result += token
-      depth += 1
-      result += `\n${'  '.repeat(depth)}`
-    } else if (token === '}' || token === ']') {
-      depth -= 1
-      const isEmpty = /[{[]\s*$/.test(result)
-      result = isEmpty ? result.trimEnd() + token : `${result}\n${'  '.repeat(depth)}${token}`
-    } else if (token === ',') result += `,${newLine}`
-    else if (token === ':') result += ': '
-    else result += token
+  for (const { 0: token, index } of text.matchAll(TOKENS)) {
+    const isAfterOpening = last === '{' || last === '['
+    const isClosing = token === '}' || token === ']'
+    if (isClosing) depth -= 1
+    const isOnNewLine = last === ',' || isAfterOpening !== isClosing
+    if (isOnNewLine) result += `\n${'  '.repeat(Math.min(depth, DEPTH_MAX))}`
+    result += token === ':' ? ': ' : token
+    if (token === '{' || token === '[') depth += 1
+    last = token
+    read = index + token.length
+    if (result.length > BODY_CHARACTERS) break
   }
-  return result
+  return cut(result, text.length - read)
 }
+
+const cut = (text: string, restCount: number) => ({
+  shown: text.slice(0, BODY_CHARACTERS),
+  restCount: Math.max(0, text.length - BODY_CHARACTERS) + restCount,
+})

@@ -88,10 +88,19 @@ function line(item: Shown, isChosen: boolean, columns: number): SafeText {
   return SafeText.joined([mark, captureLine(item, columns - 2)], ' ')
 }
 
+/** The lines of the item that was shown last: they are many, and the screen is drawn at every key and capture. */
+let drawn: { readonly item: Shown; readonly columns: number; readonly lines: SafeText[] } | undefined
+
 /** Lines about the chosen capture and the local server's answer. */
 function details(state: ScreenState, { columns }: ScreenSize): SafeText[] {
   const item = chosenItem(state)
   if (item === undefined) return [SafeText.of('No capture is selected.')]
+  if (drawn?.item !== item || drawn.columns !== columns)
+    drawn = { item, columns, lines: linesOf(item, columns) }
+  return drawn.lines
+}
+
+function linesOf(item: Shown, columns: number): SafeText[] {
   const lines = [
     ...requestText(item.request, { width: columns }),
     BLANK,
