@@ -6,6 +6,7 @@ import { eventually } from '../support/eventually.ts'
 import { runCreel, temporaryFolder } from '../support/process.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
+import { startCommand } from './listenerProcess.ts'
 
 /** `creel rehearse` against a sample handler with planted bugs. */
 
@@ -70,6 +71,12 @@ async function baseline(): Promise<string> {
   return JSON.parse(stdout).id
 }
 
+/** The options of the command that a rehearsal prints to repeat its first difference. */
+function againIn(stdout: string): string[] {
+  const [, words = ''] = /Send it again: creel rehearse \S+ --to \S+ (.*)/.exec(stdout) ?? []
+  return words.replaceAll("'", '').split(' ')
+}
+
 describe('creel rehearse', () => {
   test('finds a handler that is not idempotent, by its state; the corrected one passes', async () => {
     const words = ['--expect', 'idempotent', '--state-url', `http://127.0.0.1:${handler.port}/state`]
@@ -77,7 +84,10 @@ describe('creel rehearse', () => {
     const found = await rehearse(...words)
     expect(found.exitCode).toBe(1)
     expect(found.stdout).toContain(`${ORDERS} requests changed the state`)
-    expect(found.stdout).toMatch(/Send it again: creel rehearse .* --request \d+ .*--expect idempotent/)
+    const again = againIn(found.stdout)
+    expect(again).toEqual(expect.arrayContaining(['--request', '--expect', '--state-url']))
+    handlerWith({ paysTwice: true })
+    expect((await rehearse(...again)).stdout).toContain('1 requests changed the state')
     handlerWith({})
     const passed = await rehearse(...words)
     expect({ exitCode: passed.exitCode, errors: passed.stderr }).toEqual({
@@ -153,8 +163,7 @@ describe('creel rehearse', () => {
     expect(found.stdout).toContain('status: 200 became 201')
     expect(await readFile(junit, 'utf8')).toContain('failures="1"')
     expect(await readFile(md, 'utf8')).toContain('status: 200 became 201')
-    const again = /Send it again: creel rehearse \S+ --to \S+ (.*)/.exec(found.stdout)?.[1] ?? ''
-    const repeated = await rehearse(...again.split(' '))
+    const repeated = await rehearse(...againIn(found.stdout))
     expect(repeated.exitCode).toBe(1)
     expect(repeated.stdout).toContain('1 of 1 sent')
   })
@@ -175,6 +184,34 @@ describe('creel rehearse', () => {
     expect(one?.stdout).toContain('--faults reorder=0.3 --seed 42')
     handlerWith({})
     expect((await rehearse(...words)).exitCode).toBe(0)
+  })
+
+  test.each([
+    '--since 1h --faults reorder=0.3 --seed 42',
+    '--order shuffled --seed 7',
+    '--request #1 #3 #5 #7 --faults reorder=0.5 --seed 42',
+  ])('%s: the printed command repeats what it found', async (given) => {
+    const own = await service.alice.endpoint({ name: 'repeated' })
+    const to = ['rehearse', own.id, '--to', String(handler.port)]
+    const env = { CREEL_URL: service.baseUrl, CREEL_KEY: service.alice.key }
+    const requests: number[] = []
+    for (let id = 0; id < ORDERS; id += 1)
+      requests.push((await own.capture({ body: JSON.stringify({ id }) })).id)
+    const words = given.replaceAll(/#(\d)/g, (_, at) => String(requests[Number(at)])).split(' ')
+    handlerWith({})
+    const { id } = JSON.parse((await runCreel([...to, '--json', '--per-second', '1000'], { env })).stdout)
+    // Whether an answer counts as slower differs from run to run.
+    const outcome = ({ stdout }: { stdout: string }) =>
+      stdout.slice(stdout.indexOf('First:'), stdout.indexOf('Send it again'))
+    handlerWith({ needsOrder: true })
+    const first = await runCreel([...to, ...words, '--per-second', '1000', '--against', id], { env })
+    expect(first.stdout).toContain('Send it again')
+    // What comes later is no part of it.
+    await own.capture({ body: JSON.stringify({ id: ORDERS + 1 }) })
+    handlerWith({ needsOrder: true })
+    const again = againIn(first.stdout)
+    expect(again.join(' ')).not.toContain('1h')
+    expect(outcome(await runCreel([...to, ...again], { env }))).toBe(outcome(first))
   })
 
   test('finds a server that does not answer', async () => {
@@ -223,6 +260,21 @@ describe('creel rehearse', () => {
     })
     expect(failed.exitCode).toBe(1)
     expect(failed.stderr).toContain('418')
+    const { body } = await service.alice.get(endpoint.at('/replays'))
+    expect(Object(body).items[0].state).toBe('cancelled')
+  })
+
+  test.each(['SIGINT', 'SIGTERM'] as const)('that %s stops leaves no replay behind', async (signal) => {
+    const isReached = Promise.withResolvers<void>()
+    handler.answer = () => isReached.resolve()
+    const rehearsing = startCommand(['rehearse', endpoint.id, '--to', String(handler.port)], {
+      CREEL_URL: service.baseUrl,
+      CREEL_KEY: service.alice.key,
+    })
+    await isReached.promise
+    rehearsing.signal(signal)
+    expect(await rehearsing.exited).toBe(1)
+    expect(rehearsing.stderr()).toContain('creel: Stopped, and cancelled the replay.')
     const { body } = await service.alice.get(endpoint.at('/replays'))
     expect(Object(body).items[0].state).toBe('cancelled')
   })

@@ -11,6 +11,7 @@ import { printHint, printJson, printText } from '../output/print.ts'
 import { runLocally } from '../rehearse/localRun.ts'
 import { isFine, StateWatch, summaryLines } from '../rehearse/summary.ts'
 import { expectsIdempotence, type RehearseOptions, repeatWords, termsOf } from '../rehearse/terms.ts'
+import { untilStopped } from '../screen/withView.ts'
 import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
 import type { TerminalTools } from '../tools.ts'
 import { countOption, spanOption } from '../words.ts'
@@ -21,7 +22,6 @@ interface Options extends ClientOptions, RehearseOptions {
   readonly to: string
   readonly yes?: boolean
   readonly dryRun?: boolean
-  readonly stateUrl?: string
   readonly junit?: string
   readonly md?: string
   readonly timeout?: number
@@ -47,6 +47,7 @@ const MEMBERS = {
 
 const LOOK_EVERY_MS = 500
 const TIMEOUT_MS = 60_000
+const CANCEL_MS = 5_000
 /** Differing sends that are read for the summary. */
 const SHOWN = 20
 
@@ -141,8 +142,11 @@ export function addRehearseCommand(command: Command, tools: TerminalTools): void
       const { replay } = await api.calls.replays.start({ ...start, seed })
       if (replay === null) throw new ClientError('The service started no replay.', [])
       const state = options.stateUrl === undefined ? undefined : new StateWatch(options.stateUrl)
-      const running = isLocal ? followLocally(api, endpoint.id, replay, { options, state, tools }) : undefined
-      const run = await ended(api, endpoint.id, replay, running)
+      const run = await toItsEnd(api, endpoint.id, replay, async (signal) => {
+        const local = { options, state, tools, signal }
+        const running = isLocal ? followLocally(api, endpoint.id, replay, local) : undefined
+        return await ended(api, endpoint.id, replay, { running, signal })
+      })
       await writeReports(api, endpoint.id, run, options)
       const found = {
         run,
@@ -153,7 +157,8 @@ export function addRehearseCommand(command: Command, tools: TerminalTools): void
             'creel rehearse',
             endpoint.id.slice(0, 8),
             `--to ${options.to}`,
-            ...repeatWords(options, result, run.seed),
+            ...repeatWords(options, result, { ...run, select: terms.select }),
+            ...(options.skipVerify === true ? ['--skip-verify'] : []),
           ].join(' '),
       }
       if (options.json === true) printJson(run)
@@ -169,11 +174,43 @@ function shownLine(send: CallAnswer<'replays_start'>['shown'][number]) {
     .join('  ')
 }
 
+/** A replay whose command has ended would never end by itself, and takes one of the few places of its workspace. */
+async function toItsEnd(
+  { calls }: ApiClient,
+  endpointId: string,
+  { id: replayId }: Run,
+  follow: (signal: AbortSignal) => Promise<Run>,
+): Promise<Run> {
+  return await untilStopped(async (stopped) => {
+    const failed = new AbortController()
+    try {
+      return await follow(AbortSignal.any([stopped, failed.signal]))
+    } catch (error) {
+      failed.abort()
+      const isCancelled = await calls.replays.cancel({ endpointId, replayId }, { timeoutMs: CANCEL_MS }).then(
+        () => true,
+        () => false,
+      )
+      if (!stopped.aborted) throw error
+      throw new ClientError(
+        isCancelled ? 'Stopped, and cancelled the replay.' : `Stopped. The replay ${replayId} may go on.`,
+      )
+    }
+  })
+}
+
+interface Local {
+  readonly options: Options
+  readonly state: StateWatch | undefined
+  readonly tools: TerminalTools
+  readonly signal: AbortSignal
+}
+
 async function followLocally(
   api: ApiClient,
   endpointId: string,
   { id }: Run,
-  { options, state, tools }: { options: Options; state: StateWatch | undefined; tools: TerminalTools },
+  { options, state, tools, signal }: Local,
 ): Promise<void> {
   const outbound = await tools.openOutbound(options.skipVerify === true)
   try {
@@ -186,11 +223,8 @@ async function followLocally(
       concurrency: options.concurrency ?? 1,
       timeoutMs: options.timeout ?? TIMEOUT_MS,
       onAnswer: async (item) => state?.note(item),
+      signal,
     })
-  } catch (error) {
-    // A replay without its listener would never end.
-    await api.calls.replays.cancel({ endpointId, replayId: id }).catch(() => undefined)
-    throw error
   } finally {
     await outbound.close()
   }
@@ -201,7 +235,7 @@ async function ended(
   { calls }: ApiClient,
   endpointId: string,
   started: Run,
-  running: Promise<void> | undefined,
+  { running, signal }: { readonly running: Promise<void> | undefined; readonly signal: AbortSignal },
 ): Promise<Run> {
   let isOver = false
   const local = running?.finally(() => {
@@ -211,7 +245,8 @@ async function ended(
   let run = started
   let shown = ''
   while (run.finishedAt === null) {
-    await (isOver ? local : Promise.race([sleep(LOOK_EVERY_MS), ...(local === undefined ? [] : [local])]))
+    const pause = () => sleep(LOOK_EVERY_MS, undefined, { signal })
+    await (isOver ? local : Promise.race([pause(), ...(local === undefined ? [] : [local])]))
     run = await calls.replays.get({ endpointId, replayId: started.id })
     const { done, errored, sends, changed, failed } = run.counts
     const words = `${done + errored} of ${sends}, ${changed + failed} differ`

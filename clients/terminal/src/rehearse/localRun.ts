@@ -17,6 +17,8 @@ export interface LocalRun {
   readonly timeoutMs: number
   /** Called after each answer, before it is reported; the next request waits for it. */
   readonly onAnswer: (item: Taken) => Promise<void>
+  /** Ends the run, with the sends under way. */
+  readonly signal: AbortSignal
 }
 
 const WAIT_SECONDS = 20
@@ -29,12 +31,13 @@ const WAIT_SECONDS = 20
 export async function runLocally(run: LocalRun): Promise<void> {
   const { api, endpointId, replayId, concurrency } = run
   const broken = new AbortController()
+  const signal = AbortSignal.any([broken.signal, run.signal])
   const underWay = new Set<Promise<void>>()
   try {
     for (let state = 'running'; state === 'running' || state === 'queued' || state === 'paused'; ) {
       const taken = await api.calls.replays.take(
         { endpointId, replayId, max: concurrency, waitSeconds: WAIT_SECONDS },
-        { timeoutMs: (WAIT_SECONDS + 10) * 1000, signal: broken.signal },
+        { timeoutMs: (WAIT_SECONDS + 10) * 1000, signal },
       )
       state = taken.state
       for (const item of taken.items) {
@@ -45,16 +48,16 @@ export async function runLocally(run: LocalRun): Promise<void> {
         underWay.add(work)
       }
       if (underWay.size >= concurrency) await Promise.race(underWay)
-      broken.signal.throwIfAborted()
+      signal.throwIfAborted()
     }
   } finally {
     await Promise.all(underWay)
   }
-  broken.signal.throwIfAborted()
+  signal.throwIfAborted()
 }
 
 async function sendOne(run: LocalRun, item: Taken): Promise<void> {
-  const { api, endpointId, replayId, outbound, timeoutMs } = run
+  const { api, endpointId, replayId, outbound, signal, timeoutMs } = run
   const url = outbound.urlOf(localTarget(run.target).base, { path: item.path, queryString: item.query })
   const report = (answer: object) =>
     api.calls.replays.answer({ endpointId, replayId, position: item.position, durationMs: 0, ...answer })
@@ -70,7 +73,9 @@ async function sendOne(run: LocalRun, item: Taken): Promise<void> {
       .map(({ name, value }) => [name, Buffer.from(value).toString('latin1')] as const),
     body: Buffer.from(item.body, 'base64'),
     totalTimeoutMs: timeoutMs,
+    signal,
   })
+  if (signal.aborted) return
   await run.onAnswer(item)
   await report({
     durationMs: result.durationMs,

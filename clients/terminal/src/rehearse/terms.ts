@@ -20,6 +20,7 @@ export interface RehearseOptions {
   readonly action?: string
   readonly ignore?: readonly string[]
   readonly expect?: string
+  readonly stateUrl?: string
   readonly concurrency?: number
 }
 
@@ -104,25 +105,37 @@ function oneOf<Word extends string>(words: readonly Word[], given: string, optio
 }
 
 /**
- * The options again, for a command that repeats one request with its fault. A reordered request needs its neighbours, so
- * the whole rehearsal is repeated.
+ * The options again, for a command that repeats one request with its fault. Where its neighbours matter, because they
+ * changed places, the whole rehearsal is repeated, with what was captured until it was made.
  */
 export function repeatWords(
   options: RehearseOptions,
   { requestId, fault }: { readonly requestId: number; readonly fault: string | null },
-  seed: number,
+  made: { readonly seed: number; readonly createdAt: string; readonly select: Terms['select'] },
 ): string[] {
-  const { sign, against, action, ignore = [], expect, since, until, label, sample, faults } = options
-  const isWhole = fault === 'reorder'
+  const { sign, against, action, ignore = [], expect, stateUrl, faults } = options
+  const { request, label, sample, order, speed, perSecond, concurrency } = options
+  const { since, until } = made.select.filter ?? {}
+  const isWhole = fault === 'reorder' || order === 'shuffled'
+  const selected =
+    request === undefined
+      ? [
+          ...(since == null ? [] : [`--since ${since}`]),
+          `--until ${until ?? made.createdAt}`,
+          ...(label === undefined ? [] : [`--label '${label}'`]),
+          ...(sample === undefined ? [] : [`--sample ${sample}`]),
+        ]
+      : [`--request ${request.join(' ')}`]
   return [
     ...(isWhole
       ? [
-          ...(since === undefined ? [] : [`--since ${since}`]),
-          ...(until === undefined ? [] : [`--until ${until}`]),
-          ...(label === undefined ? [] : [`--label '${label}'`]),
-          ...(sample === undefined ? [] : [`--sample ${sample}`]),
-          `--faults ${faults}`,
-          `--seed ${seed}`,
+          ...selected,
+          ...(order === undefined ? [] : [`--order ${order}`]),
+          ...(speed === undefined ? [] : [`--speed ${speed}`]),
+          ...(perSecond === undefined ? [] : [`--per-second ${perSecond}`]),
+          ...(concurrency === undefined ? [] : [`--concurrency ${concurrency}`]),
+          ...(faults === undefined ? [] : [`--faults ${faults}`]),
+          `--seed ${made.seed}`,
         ]
       : [
           `--request ${requestId}`,
@@ -133,5 +146,6 @@ export function repeatWords(
     ...(action === undefined ? [] : [`--action '${action}'`]),
     ...ignore.map((path) => `--ignore '${path}'`),
     ...(expect === undefined ? [] : [`--expect ${expect}`]),
+    ...(stateUrl === undefined ? [] : [`--state-url '${stateUrl}'`]),
   ]
 }

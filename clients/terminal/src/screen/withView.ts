@@ -77,7 +77,9 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
  *
  * @param work gets the signal that aborts on a stop
  */
-async function untilStopped(work: (signal: AbortSignal, stop: () => void) => Promise<void>): Promise<void> {
+export async function untilStopped<Result>(
+  work: (signal: AbortSignal, stop: () => void) => Promise<Result>,
+): Promise<Result> {
   const stopping = new AbortController()
   const stop = () => stopping.abort()
   let askedAt: number | undefined
@@ -91,7 +93,7 @@ async function untilStopped(work: (signal: AbortSignal, stop: () => void) => Pro
   for (const signal of SIGNALS) process.on(signal, onSignal)
   process.stdout.on('error', stop)
   try {
-    await work(stopping.signal, stop)
+    return await work(stopping.signal, stop)
   } finally {
     // The echo of the signal may still come, and would end the process by itself.
     if (askedAt === undefined) for (const signal of SIGNALS) process.off(signal, onSignal)
