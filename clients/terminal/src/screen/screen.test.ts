@@ -45,6 +45,20 @@ describe('the cursor', () => {
   })
 })
 
+test('the oldest captures go when their bodies are many megabytes together, the newest never', () => {
+  const [long, short] = ['x'.repeat(30e6), 'x']
+  const kept = (...bodies: string[]) =>
+    bodies
+      .reduce(
+        (state, body, at) => withItem(state, { request: request(at, { body }), answer: null }),
+        EMPTY_SCREEN,
+      )
+      .items.map((item) => item.request.id)
+  expect(kept(long, long, short)).toEqual([0, 1, 2])
+  expect(kept(long, long, long, short)).toEqual([1, 2, 3])
+  expect(kept(short, long + long + long)).toEqual([1])
+})
+
 describe('keys', () => {
   test('ask for what is to be done with the chosen capture, and say so where there is none', () => {
     expect(press(screenOf(1), { sequence: 'r' }).request).toBe('replay')

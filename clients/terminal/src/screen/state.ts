@@ -1,7 +1,9 @@
 import type { LinkState, ListenerFacts, Shown } from '../listen/view.ts'
 
-/** Captures kept in memory; older ones can still be read with `creel requests`. */
+/** Captures kept in memory, the newest; older ones can still be read with `creel requests`. */
 const ITEMS_MAX = 1_000
+/** Characters of their bodies and answers; the newest capture is kept whatever its size. */
+const CHARACTERS_MAX = 64_000_000
 
 /** Main content of the screen. */
 export type Mode = 'list' | 'details' | 'help' | 'filter'
@@ -59,7 +61,21 @@ export function chosenItem(state: ScreenState): Shown | undefined {
 }
 
 export function withItem(state: ScreenState, item: Shown): ScreenState {
-  return { ...state, items: [...state.items.slice(1 - ITEMS_MAX), item] }
+  const items = [...state.items.slice(1 - ITEMS_MAX), item]
+  let left = CHARACTERS_MAX
+  const first = items.findLastIndex((kept) => {
+    left -= charactersOf(kept)
+    return left < 0
+  })
+  return { ...state, items: items.slice(Math.min(first + 1, items.length - 1)) }
+}
+
+/** A body that was sent is kept as it arrived, too. */
+function charactersOf({ request, answer }: Shown): number {
+  const { body, decodedBody, rawHeaders } = request
+  const sent = answer === null ? 0 : answer.sent.body.length + (answer.received?.body.length ?? 0)
+  const fields = rawHeaders.reduce((sum, { name, value }) => sum + name.length + value.length, 0)
+  return (body?.length ?? 0) + (decodedBody?.text?.length ?? 0) + sent + fields
 }
 
 /** The state with the cursor moved; at the newest item it follows new ones. */
