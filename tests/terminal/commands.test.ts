@@ -161,11 +161,24 @@ describe('creel endpoints', () => {
     })
     const update = (...words: string[]) => ['endpoints', 'update', made.id, '--json', ...words]
     const byPath = await succeeds(update('--dedupe', 'mark', '--dedupe-by', 'query.id'), env)
-    expect(JSON.parse(byPath).dedupe).toEqual({ by: 'query.id', windowSeconds: 86_400, then: 'mark' })
+    expect(JSON.parse(byPath).dedupe).toEqual({ by: 'query.id', windowSeconds: 7_200, then: 'mark' })
+    const discards = await succeeds(update('--dedupe', 'discard'), env)
+    expect(JSON.parse(discards).dedupe).toEqual({ by: 'query.id', windowSeconds: 7_200, then: 'discard' })
+    const shorter = await succeeds(update('--dedupe-window', '1h'), env)
+    expect(JSON.parse(shorter).dedupe).toEqual({ by: 'query.id', windowSeconds: 3_600, then: 'discard' })
     expect((await fails(update('--dedupe', 'drop'), env)).stderr).toContain(
       'creel: --dedupe must be one of mark, ',
     )
     expect(JSON.parse(await succeeds(update('--dedupe', 'off'), env)).dedupe).toBeNull()
+    for (const words of [
+      ['endpoints', 'create', '--dedupe-by', 'query.id'],
+      ['endpoints', 'create', '--dedupe', 'off', '--dedupe-window', '1h'],
+      update('--dedupe-window', '1h'),
+    ]) {
+      const refused = await fails(words, env)
+      expect(refused).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('Add --dedupe mark') })
+    }
+    expect(await fails(update('--on', '--off'), env)).toMatchObject({ exitCode: 2 })
   })
 
   test('rotate-url gives a new capture URL, by which the endpoint is found; the old one goes on as long as asked', async () => {

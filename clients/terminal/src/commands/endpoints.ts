@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
+import type { EndpointData } from 'creel-client'
 import type { ApiClient } from '../api/apiClient.ts'
 import { type Operation, requireMembers } from '../api/bodyMembers.ts'
 import { allEndpoints, chooseEndpoint } from '../api/endpointChoice.ts'
-import { givesMembers } from '../clientError.ts'
+import { givesMembers, usageError } from '../clientError.ts'
 import { printHint, printTable, printText, printWarnings } from '../output/print.ts'
 import { agoText } from '../output/text.ts'
 import { addVerb, type ClientOptions, isConfirmed } from '../session.ts'
@@ -37,7 +38,8 @@ export function addEndpointsCommands(command: Command, tools: TerminalTools): vo
       'creel endpoints create --name stripe --provider stripe --signing-secret whsec_…',
     ],
     run: async (api, options: ClientOptions & MemberOptions) => {
-      const body = await membersOf(options, api, { method: 'POST', route: '/api/v1/endpoints' })
+      const operation = { method: 'POST', route: '/api/v1/endpoints' } as const
+      const body = await membersOf(options, api, operation)
       const made = await api.calls.endpoints.create(body)
       if (options.json === true) return { made, namesakes: 0 }
       const all = await allEndpoints(api)
@@ -80,9 +82,9 @@ export function addEndpointsCommands(command: Command, tools: TerminalTools): vo
       'creel endpoints update orders --set responseStatusCode=202',
     ],
     run: async (api, options: ClientOptions & MemberOptions, wanted: string) => {
-      const { id } = await chooseEndpoint(api, wanted)
-      const route = '/api/v1/endpoints/{endpointId}'
-      const body = await membersOf(options, api, { method: 'PATCH', route })
+      const { id, dedupe } = await chooseEndpoint(api, wanted)
+      const operation = { method: 'PATCH', route: '/api/v1/endpoints/{endpointId}' } as const
+      const body = await membersOf(options, api, operation, dedupe)
       return await api.calls.endpoints.update({ ...body, endpointId: id })
     },
     print: (changed) => {
@@ -144,7 +146,7 @@ export function addEndpointsCommands(command: Command, tools: TerminalTools): vo
 
 /** Value of `--dedupe` that captures an event each time. */
 const OFF = 'off'
-const DAY_MS = 86_400_000
+const DAY_SECONDS = 86_400
 
 interface MemberOptions {
   readonly name?: string
@@ -196,21 +198,24 @@ function withMemberOptions(command: Command, { isNew }: { isNew: boolean }): Com
  * The members that the options set, as the API's input.
  *
  * @param operation the operation that takes them
+ * @param stored of the endpoint before: options change its named members
  * @throws ClientError for a `--set` that is not an assignment or names no member of the operation
  */
 async function membersOf(
   options: MemberOptions,
   api: ApiClient,
   operation: Operation,
+  stored?: Dedupe,
 ): Promise<Record<string, unknown>> {
   const { name, provider, signingSecret, ttl, eventIdPath, on, off, set = [] } = options
+  if (on === true && off === true) throw usageError('--on and --off exclude each other.', 'Give one of them.')
   const members = given({
     name,
     provider,
     signingSecret,
     ttlSeconds: ttl === undefined ? undefined : Math.round(ttl / 1000),
     eventIdPath,
-    dedupe: dedupeOf(options),
+    dedupe: dedupeOf(options, stored ?? null),
     isActive: on === true ? true : off === true ? false : undefined,
   })
   const assigned = assignments(set, 'responseStatusCode=202')
@@ -218,7 +223,22 @@ async function membersOf(
   return { ...members, ...assigned }
 }
 
-function dedupeOf({ dedupe, dedupeBy: by = 'event', dedupeWindow = DAY_MS }: MemberOptions) {
-  if (dedupe === undefined) return undefined
-  return dedupe === OFF ? null : { by, windowSeconds: Math.round(dedupeWindow / 1000), then: dedupe }
+type Dedupe = EndpointData['dedupe']
+
+function dedupeOf({ dedupe, dedupeBy, dedupeWindow }: MemberOptions, stored: Dedupe) {
+  const then = dedupe ?? stored?.then
+  const named = given({
+    then: dedupe,
+    by: dedupeBy,
+    windowSeconds: dedupeWindow === undefined ? undefined : Math.round(dedupeWindow / 1000),
+  })
+  const namedCount = Object.keys(named).length
+  if (namedCount === 0) return undefined
+  if (dedupe === OFF && namedCount === 1) return null
+  if (then === undefined || then === OFF)
+    throw usageError(
+      '--dedupe-by and --dedupe-window say how --dedupe works.',
+      'Add --dedupe mark, skip or discard.',
+    )
+  return { by: 'event', windowSeconds: DAY_SECONDS, ...stored, ...named }
 }
