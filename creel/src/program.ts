@@ -1,6 +1,7 @@
 import { clientFailure } from '@creel/terminal/clientError'
 import { EXIT } from '@creel/terminal/exitCodes'
 import { printHint } from '@creel/terminal/output/print'
+import { ReaderGone } from '@creel/terminal/output/write'
 import { Command, CommanderError } from 'commander'
 import { COMMAND_GROUPS, type CommandEntry, type CommandGroup, QUICK_START } from './commandTable.ts'
 import type { ProgramParts } from './programParts.ts'
@@ -153,6 +154,7 @@ const asksForQuickStart = ([first]: readonly string[]): boolean =>
   first === undefined || (first.startsWith('-') && !['-h', '--help', '-V', '--version'].includes(first))
 
 async function exitCodeOfFailure(error: unknown, ran: Command | undefined): Promise<number> {
+  if (error instanceof ReaderGone) return EXIT.ok
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
   const ofClient = clientFailure(error, ran)
   if (ofClient !== undefined) {

@@ -557,6 +557,28 @@ describe('creel actions, rules, channels and watchdogs', () => {
   })
 })
 
+test('a reader that has seen enough ends a command without an error', async () => {
+  const own = await service.alice.endpoint({ name: 'piped' })
+  const { id } = await own.capture({ body: 'long'.repeat(100_000) })
+  const creel = PROGRAM.map((word) => `'${word}'`).join(' ')
+  for (const words of [`requests get ${id} --body`, `api requests.body ${own.id} ${id}`]) {
+    const script = `set -o pipefail; ${creel} ${words} | head -c 10`
+    const child = Bun.spawn(['bash', '-c', script], {
+      env: { PATH: process.env.PATH, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const [stdout, stderr] = [
+      await new Response(child.stdout).text(),
+      await new Response(child.stderr).text(),
+    ]
+    expect({ exitCode: await child.exited, stdout, stderr }).toEqual({
+      exitCode: 0,
+      stdout: 'longlonglo',
+      stderr: '',
+    })
+  }
+})
+
 describe('creel await', () => {
   test('prints the request that is there or comes, and ends with 1 when none came in time', async () => {
     const own = await service.alice.endpoint({ name: 'awaited' })

@@ -6,7 +6,7 @@ import { chooseEndpoint } from '../api/endpointChoice.ts'
 import { usageError } from '../clientError.ts'
 import { closestWords } from '../closest.ts'
 import { printHint, printJson, printTable, printText } from '../output/print.ts'
-import { byteOutput } from '../output/write.ts'
+import { byteOutput, ReaderGone } from '../output/write.ts'
 import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
 import type { TerminalTools } from '../tools.ts'
 import { jsonOrText, textOfFile } from '../words.ts'
@@ -175,6 +175,7 @@ async function print(api: ApiClient, { name }: ApiOperation, response: Response)
     for await (const chunk of response.body ?? []) await output.write(chunk)
     output.end()
   } catch (error) {
+    if (error instanceof ReaderGone) throw error
     throw api.brokenOff(error, 'within its answer')
   }
 }

@@ -7,7 +7,7 @@ import { type FilterOptions, filterQuery, withFilterOptions } from '../filterOpt
 import { printHint, printJson, printTable, printText } from '../output/print.ts'
 import { lackOf, requestText, stateText } from '../output/requestText.ts'
 import { clockText, sizeText } from '../output/text.ts'
-import { byteOutput } from '../output/write.ts'
+import { byteOutput, ReaderGone } from '../output/write.ts'
 import {
   addVerb,
   type ClientOptions,
@@ -213,7 +213,7 @@ function addExportCommand(requests: Command, tools: TerminalTools): void {
       }
       output.end()
     } catch (error) {
-      if (isReaderGone(error)) return
+      if (error instanceof ReaderGone) throw error
       throw api.brokenOff(error, `after ${lines} lines`)
     } finally {
       clearTimeout(watch)
@@ -269,7 +269,3 @@ function newLinesIn(bytes: Uint8Array): number {
   for (let at = bytes.indexOf(0x0a); at >= 0; at = bytes.indexOf(0x0a, at + 1)) count += 1
   return count
 }
-
-/** The reader of stdout, such as `| head`, has closed the pipe. */
-const isReaderGone = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === 'EPIPE'

@@ -14,6 +14,9 @@ export function printJson(value: unknown): void {
   process.stdout.write(`${jsonText(value)}\n`)
 }
 
+/** The reader of stdout, such as `| head`, has closed the pipe: the command ends, without an error. */
+export class ReaderGone extends Error {}
+
 /**
  * Opens stdout for untrusted bytes. A pipe or a file receives them byte for byte; a terminal shows their text as UTF-8
  * with hidden characters escaped.
@@ -26,22 +29,33 @@ export function byteOutput() {
   let heldBack = ''
   const shown = (text: string) => SafeText.lines(text).join('\n')
   return {
-    /** Resolves when stdout accepts more. */
+    /**
+     * Resolves when stdout accepts more.
+     *
+     * @throws ReaderGone
+     */
     async write(bytes: Uint8Array): Promise<void> {
       if (!isTerminal) {
         // Back-pressure: waits for a full pipe, so that nothing piles up here.
-        if (!stdout.write(bytes)) await once(stdout, 'drain')
+        if (!stdout.write(bytes)) await drained(stdout)
         return
       }
       const text = heldBack + decoder.decode(bytes, { stream: true })
       heldBack = text.endsWith('\r') ? '\r' : ''
-      if (!stdout.write(shown(text.slice(0, text.length - heldBack.length)))) await once(stdout, 'drain')
+      if (!stdout.write(shown(text.slice(0, text.length - heldBack.length)))) await drained(stdout)
     },
     /** Flushes the rest of an incomplete character. */
     end(): void {
       if (isTerminal) stdout.write(shown(heldBack + decoder.decode()))
     },
   }
+}
+
+/** Resolves when a stream accepts more. */
+async function drained(stream: NodeJS.WriteStream): Promise<void> {
+  await once(stream, 'drain').catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'EPIPE' ? new ReaderGone() : error
+  })
 }
 
 /** Puts a text into the clipboard of the machine that the terminal runs on, also over ssh (OSC 52). */
