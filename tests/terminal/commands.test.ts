@@ -622,6 +622,22 @@ describe('creel await', () => {
 })
 
 describe('creel replay, deliveries and watchdogs', () => {
+  test('deliveries --attempt finds it, whichever endpoint has it', async () => {
+    await using receiver = await startReceiver()
+    const own = await service.alice.endpoint({ name: 'attempted' })
+    await service.alice.post(own.at('/actions'), { kind: 'forward', url: receiver.url })
+    const { id } = await own.capture({ body: 'x' })
+    await attemptsEnded(service, own, 1)
+    const [later] = await (await service.alice.endpoint({ name: 'captured last' })).captureMany(1)
+    expect(later?.id).toBeGreaterThan(id)
+    const [first] = lines(await succeeds(['deliveries', '-e', 'attempted', '--json'], env))
+    const attempt = ['deliveries', '--attempt', String(Object(first).id)]
+    expect(JSON.parse(await succeeds(attempt, env))).toMatchObject({ requestId: id, received: {} })
+    const none = await fails(['deliveries', '--attempt', '999999'], env)
+    expect(none).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('no attempt 999999 in') })
+    expect((await fails([...attempt, '-e', 'captured last'], env)).stderr).toContain('in "captured last"')
+  })
+
   test('replay goes through actions, or from here byte for byte; deliveries show the attempts', async () => {
     await using receiver = await startReceiver()
     const own = await service.alice.endpoint({ name: 'replayed' })

@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
 import { itemsByIdOf } from 'creel-client'
-import { chooseEndpoint, endpointIdOf } from '../api/endpointChoice.ts'
-import { givesMembers } from '../clientError.ts'
+import { type ApiClient, ApiProblem } from '../api/apiClient.ts'
+import { allEndpoints, chooseEndpoint, endpointIdOf } from '../api/endpointChoice.ts'
+import { ClientError, givesMembers } from '../clientError.ts'
 import { printJson, printTable } from '../output/print.ts'
 import { clockText } from '../output/text.ts'
 import { addVerb, type ClientOptions, ENDPOINT_OPTION } from '../session.ts'
@@ -33,15 +34,15 @@ export function addDeliveriesCommand(command: Command, tools: TerminalTools): vo
         'creel deliveries --attempt 7 | jq .received',
       ],
       run: async (api, { endpoint, request, state, attempt, limit = 20 }: DeliveryOptions) => {
+        if (attempt !== undefined) {
+          printJson(await attemptOf(api, endpoint, attempt))
+          return undefined
+        }
         const endpointId =
           request === undefined
             ? (await chooseEndpoint(api, endpoint, { onlyReads: true })).id
             : await endpointIdOf(api, endpoint, request)
         const { deliveries } = api.calls
-        if (attempt !== undefined) {
-          printJson(await deliveries.get({ endpointId, attemptId: attempt }))
-          return undefined
-        }
         // The service checks the word.
         const filters: Record<string, string | number | undefined> = { requestId: request, state }
         const input = { ...filters, endpointId, pageSize: 100 }
@@ -64,4 +65,25 @@ export function addDeliveriesCommand(command: Command, tools: TerminalTools): vo
         }),
     },
   )
+}
+
+/** Endpoints that are asked for an attempt, each with a call. */
+const ASKED_MAX = 50
+
+/** An attempt of the named endpoint, else of the one that has it: no other attempt of the workspace has this id. */
+async function attemptOf(api: ApiClient, wanted: string | undefined, attemptId: number) {
+  const named = wanted ?? api.connection.endpoint
+  const all = named === undefined ? await allEndpoints(api) : [await chooseEndpoint(api, named)]
+  const asked = all
+    .toSorted((one, other) => (other.lastRequestAt ?? '').localeCompare(one.lastRequestAt ?? ''))
+    .slice(0, ASKED_MAX)
+  for (const { id } of asked) {
+    try {
+      return await api.calls.deliveries.get({ endpointId: id, attemptId })
+    } catch (error) {
+      if (!(error instanceof ApiProblem) || error.code !== 'not_found') throw error
+    }
+  }
+  const where = named === undefined ? `in ${asked.length} of ${all.length} endpoints` : `in "${all[0]?.name}"`
+  throw new ClientError(`There is no attempt ${attemptId} ${where}.`, ['Name its endpoint with -e.'])
 }
