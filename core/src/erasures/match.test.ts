@@ -15,13 +15,21 @@ const escapedJson = (text: string) =>
 const escapedBytes = (text: string, encoding: 'utf8' | 'latin1') =>
   [...Buffer.from(text, encoding)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
 
-const VALUES = ['ada@example.com', 'José Núñez', '王小明', '+49 170 1234567'] as const
+/** Form encoding, as browsers and most senders write it. */
+const formed = (text: string) => new URLSearchParams([['', text]]).toString().slice(1)
+/** JSON that escapes some characters, as many writers do. */
+const partlyEscapedJson = (text: string) => text.replace(/[^ \d]/g, escapedJson)
+
+const VALUES = ['ada@example.com', 'José Núñez', '王小明', '+49 170 1234567', 'C++ & A+ Müller'] as const
 const SPELLINGS = {
   plain: (text: string) => text,
   json: escapedJson,
   percent: (text: string) => escapedBytes(text, 'utf8'),
   both: (text: string) => escapedBytes(escapedJson(text), 'utf8'),
   twice: (text: string) => encodeURIComponent(escapedBytes(text, 'utf8')),
+  form: formed,
+  formInForm: (text: string) => formed(formed(text)),
+  jsonInForm: (text: string) => formed(partlyEscapedJson(text)),
 } as const
 /** Texts before and after a value, which are repeated to any length. */
 const FILLERS = ['"', '%e7%8e%8b%2c', '\\u0041 ', '\\\\"', '%25', '+', '%2', 'é;', ' word']

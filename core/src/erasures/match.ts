@@ -52,9 +52,13 @@ interface Piece {
 export function valueFinder(value: string, paths: readonly string[]): ValueFinder {
   const wanted = value.toLowerCase()
   const isMail = value.includes('@')
-  const before = isMail ? `(?<!${WORD})(?<!${WORD}[.+-])` : `(?<!${WORD})`
+  const before = isMail ? `(?<!${WORD})(?<!${WORD}[.-])` : `(?<!${WORD})`
   const after = isMail ? `(?!${WORD})(?![.-]${WORD})` : `(?!${WORD})`
-  const whole = new RegExp(`${before}${RegExp.escape(wanted)}${after}`, 'gu')
+  // In a form `+` is a space. Which of both it was cannot be told when its escapes are read.
+  const pattern = wanted.split(' ').map(RegExp.escape).join('[ +]')
+  const whole = new RegExp(`${before}${pattern}${after}`, 'gu')
+  const unspaced = (text: string) => (wanted.includes(' ') ? text.replaceAll(' ', '+') : text)
+  const hint = unspaced(wanted)
   const overlap = ESCAPED_MAX * (wanted.length + 2 * MARGIN)
   const pieceCharacters = Math.max(PIECE_MIN, 4 * overlap)
   const read: Path[] = paths.flatMap((text) => {
@@ -64,7 +68,7 @@ export function valueFinder(value: string, paths: readonly string[]): ValueFinde
 
   const isIn = ({ text, isFirst, isLast }: Piece) => {
     const lower = text.toLowerCase()
-    if (!lower.includes(wanted)) return false
+    if (!unspaced(lower).includes(hint)) return false
     const from = isFirst ? 0 : MARGIN
     const to = isLast ? lower.length : lower.length - MARGIN
     return lower.matchAll(whole).some(({ index }) => index >= from && index + wanted.length <= to)
@@ -75,8 +79,7 @@ export function valueFinder(value: string, paths: readonly string[]): ValueFinde
     for (let escapes = 0; escapes < ESCAPES_MAX; escapes += 1) {
       const unescaped = { ...piece, text: withoutJsonEscapes(known.text) }
       const plain = { ...piece, text: withoutPercentEscapes(unescaped) }
-      const spaced = { ...piece, text: plain.text.replaceAll('+', ' ') }
-      const found = [unescaped, plain, spaced].some((each) => each.text !== known.text && isIn(each))
+      const found = [unescaped, plain].some((each) => each.text !== known.text && isIn(each))
       if (found || plain.text === known.text) return found
       known = plain
     }
