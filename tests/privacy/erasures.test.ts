@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { deflateSync, gzipSync } from 'node:zlib'
-import { type KyselyPlugin, sql } from 'kysely'
+import { type KyselyPlugin, type RawBuilder, sql } from 'kysely'
 import { z } from 'zod'
 import { valueFinder } from '../../core/src/erasures/match.ts'
 import { stepOf } from '../../core/src/erasures/parts.ts'
@@ -436,22 +436,78 @@ test('nothing is erased in a workspace that moves to another cell', async () => 
   expect(await moving('-1 hour')).toBe('failed')
 })
 
-test('work that was taken for lost leaves the erasure to the one that goes on', async () => {
+/** An erasure of a capture whose first step waits while the database is changed. Parts that are left, and its captures. */
+async function erasedDuring(change: RawBuilder<unknown>) {
   const { alice, db } = await startService({ parts: ['gateway'] })
   const endpoint = await alice.endpoint()
   await endpoint.capture(json({ email: 'late@erasure.example' }))
-  const stored = (of: typeof db) => of.selectFrom('erasures').select(['progress', 'dueAt']).execute()
-  const { working, then } = await db.transaction().execute(async (trx) => {
+  const working = await db.transaction().execute(async (trx) => {
     await sql`lock table requests in access exclusive mode`.execute(trx)
     const working = alice.post('/api/v1/erasures', { value: 'late@erasure.example' })
     await eventually('the work waits', () => isWaitingForLock(db))
-    // As a process does that finds the lease ended.
-    await sql`update erasures set due_at = due_at + interval '1 minute'`.execute(trx)
-    return { working, then: await stored(trx) }
+    await change.execute(trx)
+    return { answer: working }
   })
-  expect((await working).status).toBe(202)
-  expect(await stored(db)).toEqual(then)
-  expect(await endpoint.requests()).toHaveLength(1)
+  const { status, text } = await working.answer
+  expect(status).toBe(202)
+  const { progress } = Erasure.parse(JSON.parse(text))
+  return { progress, requests: await endpoint.requests() }
+}
+
+test('work that another process has done leaves the erasure to that', async () => {
+  const { progress, requests } = await erasedDuring(sql`
+    update erasures set due_at = due_at + interval '1 minute',
+      progress = (progress::jsonb || '{"scannedRequests": 41}')::text`)
+  expect(progress.scannedRequests).toBe(41)
+  expect(requests).toHaveLength(1)
+})
+
+test('work that outlasts its lease, and that another process begins again, counts', async () => {
+  const { progress, requests } = await erasedDuring(sql`
+    update erasures set due_at = due_at + interval '1 minute'`)
+  expect(progress.scannedRequests).toBe(1)
+  expect(requests).toHaveLength(0)
+})
+
+test('a step that searches for too long ends, and the next goes on with what it left', async () => {
+  const client = await service.newClient()
+  const mail = 'olga@erasure.example'
+  await using receiver = await startReceiver({ status: 200, body: `stored ${mail}` })
+  const endpoint = await client.endpoint()
+  await client.post(endpoint.at('/actions'), { kind: 'forward', url: receiver.url })
+  await client.post(endpoint.at('/actions'), { kind: 'forward', url: receiver.url, body: 'none of it' })
+  for (let n = 0; n < 3; n += 1) await endpoint.capture(json({ mail }))
+  await receiver.take(6)
+  const [last] = await eventually('no attempt is under way', async () => {
+    const requests = await endpoint.requests()
+    return requests.length === 3 && requests.every(({ state }) => state === 'Succeeded')
+      ? requests
+      : undefined
+  })
+  const work = {
+    services: service.running.services,
+    workspaceId: client.workspaceId,
+    finder: valueFinder(mail, []),
+    mode: 'delete',
+    searchMs: 0,
+  } as const
+  const range = { endpointId: endpoint.id, afterId: 0 }
+  const stepsOf = async (first: Part) => {
+    const steps = []
+    for (let part: Part | null = first; part !== null; ) {
+      const step: Awaited<ReturnType<typeof stepOf>> = await stepOf(work, part)
+      steps.push(step)
+      part = step.next
+    }
+    return steps
+  }
+  const attempts = await stepsOf({ part: 'attempts', ...range, upToId: Number.MAX_SAFE_INTEGER })
+  expect(attempts.map(({ scannedAttempts = 0 }) => scannedAttempts)).toEqual([1, 1, 1, 1, 1, 1, 0])
+  const requests = await stepsOf({ part: 'requests', ...range, upToId: last?.id ?? 0, attemptAfterId: 0 })
+  const scanned = requests.map(({ scannedRequests = 0 }) => scannedRequests)
+  expect(Math.max(...scanned)).toBe(1)
+  expect(scanned.reduce((sum, count) => sum + count)).toBe(3)
+  expect(await erase(client, { value: mail })).toMatchObject({ counts: { requests: 3, attempts: 6 } })
 })
 
 test('captures that are deleted while they are read end no part of an erasure', async () => {
@@ -478,6 +534,7 @@ test('captures that are deleted while they are read end no part of an erasure', 
     workspaceId: client.workspaceId,
     finder: valueFinder('eve@erasure.example', []),
     mode: 'delete',
+    searchMs: 60_000,
   } as const
   const range = { endpointId: endpoint.id, afterId: 0, upToId: second?.id ?? 0 }
   const part = { part: 'requests', ...range, attemptAfterId: 0 } as const
@@ -517,6 +574,7 @@ test.each(['delete', 'redact'] as const)(
       workspaceId: client.workspaceId,
       finder: valueFinder(mail, []),
       mode,
+      searchMs: 60_000,
     } as const
     const range = { endpointId: endpoint.id, afterId: 0, upToId: last?.id ?? 0 }
     let part: Part | null = { part: 'requests', ...range, attemptAfterId: 0 }

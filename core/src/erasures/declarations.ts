@@ -10,7 +10,7 @@ export const [ERASURE_RUNS, ERASURE_SWEEP] = runQueues('erasures', z.object({ er
 
 const UNFINISHED_MAX = 5
 
-/** Lease of an erasure, in milliseconds. A step takes milliseconds to seconds. */
+/** Lease of an erasure, in milliseconds. A step takes milliseconds to seconds, and hostile bodies a minute. */
 export const LEASE_MS = 60_000
 
 export const ERASURES: Runs<{ erasureId: string }> = {

@@ -32,6 +32,8 @@ export interface Work {
   readonly workspaceId: string
   readonly finder: ValueFinder
   readonly mode: 'delete' | 'redact'
+  /** Time after which a search begins no further row, in milliseconds. The next step goes on with it. */
+  readonly searchMs: number
 }
 
 /** Result of a step: what it read and found, the part that is left, and the writes that erase what it found. */
@@ -74,7 +76,7 @@ export async function stepOf(work: Work, part: Part): Promise<Step> {
     // Answers beside originals, which no record of an attempt repeats. They are no counted things: they end with their
     // deliveries.
     case 'keptAnswers':
-      return await rowStep(await nextKeptAnswers(services, part), {
+      return await rowStep(work, await nextKeptAnswers(services, part), {
         *holds({ answer }) {
           return answer === null || (yield* finder.inMessage(answer))
         },
@@ -89,7 +91,7 @@ export async function stepOf(work: Work, part: Part): Promise<Step> {
     case 'texts':
       return await textStep(work, part)
     case 'incidents':
-      return await rowStep(await nextIncidentReasons(db, workspaceId, part.afterId, ROWS_MAX), {
+      return await rowStep(work, await nextIncidentReasons(db, workspaceId, part.afterId, ROWS_MAX), {
         holds: ({ reason }) => finder.inText(reason),
         count: 'alerts',
         next: ({ id }) => ({ ...part, afterId: id }),
@@ -100,7 +102,7 @@ export async function stepOf(work: Work, part: Part): Promise<Step> {
     case 'alerts':
       return await alertStep(work, part)
     case 'agentEvents':
-      return await rowStep(await nextAgentEvents(db, workspaceId, part.afterId, ROWS_MAX), {
+      return await rowStep(work, await nextAgentEvents(db, workspaceId, part.afterId, ROWS_MAX), {
         holds: ({ body, attempts }) => anyOf([body, attempts].map(finder.inText)),
         count: 'agentEvents',
         next: ({ id }) => ({ ...part, afterId: id }),
@@ -111,6 +113,7 @@ export async function stepOf(work: Work, part: Part): Promise<Step> {
 
 /** The step over the next rows of a part, each of which is erased alone. */
 async function rowStep<Row>(
+  work: Work,
   rows: readonly Row[],
   of: {
     readonly holds: (row: Row) => Search
@@ -121,9 +124,9 @@ async function rowStep<Row>(
     readonly erase: (trx: Trx, found: readonly Row[]) => Promise<unknown>
   },
 ): Promise<Step> {
-  const last = rows.at(-1)
+  const { searched, found } = await search(rows, of.holds, work)
+  const last = searched.at(-1)
   if (last === undefined) return DONE
-  const found = await matching(rows, of.holds)
   return {
     counts: of.count === undefined ? {} : { [of.count]: found.length },
     next: of.next(last),
@@ -131,14 +134,15 @@ async function rowStep<Row>(
   }
 }
 
-async function attemptStep({ services: { db }, finder }: Work, part: PartOf<'attempts'>): Promise<Step> {
-  const { rows, lastId } = await nextAttempts(db, part)
+async function attemptStep(work: Work, part: PartOf<'attempts'>): Promise<Step> {
+  const { rows, lastId } = await nextAttempts(work.services.db, part)
   if (lastId === null) return DONE
-  const ids = idsOf(await matching(rows, (row) => attemptHolds(finder, row)))
+  const { searched, found } = await search(rows, (row) => attemptHolds(work.finder, row), work)
+  const ids = idsOf(found)
   return {
-    scannedAttempts: rows.length,
+    scannedAttempts: searched.length,
     counts: { attempts: ids.length },
-    next: { ...part, afterId: lastId },
+    next: { ...part, afterId: lastSearched(rows, searched, lastId) },
     erase: (trx) => removeAttempts(trx, part.endpointId, { attemptIds: ids }),
   }
 }
@@ -173,42 +177,52 @@ async function textStep({ services: { db }, finder }: Work, { endpointId }: Part
   }
 }
 
-async function requestStep({ services, finder, mode }: Work, part: PartOf<'requests'>): Promise<Step> {
+async function requestStep(work: Work, part: PartOf<'requests'>): Promise<Step> {
+  const { services, finder, mode } = work
   const { endpointId } = part
   const { rows, lastId } = await nextRequests(services, part)
   if (lastId === null) return DONE
-  const holding = await matching(rows, ({ request, remarks, original }) =>
-    anyOf([
-      finder.inRequest(request, remarks),
-      ...(original === undefined ? [] : [finder.inRequest(original, [])]),
-    ]),
+  const { searched, found: holding } = await search(
+    rows,
+    ({ request, remarks, original }) =>
+      anyOf([
+        finder.inRequest(request, remarks),
+        ...(original === undefined ? [] : [finder.inRequest(original, [])]),
+      ]),
+    work,
   )
   const read = await nextAttemptsOf(services.db, part, idsOf(holding))
-  // The capture whose attempts are not all read, and those after it, are for the next step.
-  const fits = ({ id }: { readonly id: number }) => read.cutAt === null || id < read.cutAt
+  // Attempts that hold the value themselves were counted before.
+  const without = await search(
+    read.rows,
+    function* (attempt) {
+      return !(yield* attemptHolds(finder, attempt))
+    },
+    work,
+  )
+  const cutAt = read.rows[without.searched.length]?.requestId ?? read.cutAt
+  // The capture whose attempts are not all searched, and those after it, are for the next step.
+  const fits = ({ id }: { readonly id: number }) => cutAt === null || id < cutAt
   const found = holding.filter(fits)
   const ids = idsOf(found)
-  const noted = idsOf(await matching(rows.filter(fits), ({ note }) => finder.inText(note)))
+  const noted = idsOf(await matching(searched.filter(fits), ({ note }) => finder.inText(note)))
   // Alone, its attempts go before it does, but those that are under way.
-  const isPiece = read.cutAt !== null && ids.length === 0
-  const attempts = read.rows.filter(({ requestId }) => isPiece || fits({ id: requestId }))
-  // Attempts that hold the value themselves were counted before.
-  const others = await matching(attempts, function* (attempt) {
-    return !(yield* attemptHolds(finder, attempt))
-  })
+  const isPiece = cutAt !== null && ids.length === 0
+  const isRead = ({ requestId }: { readonly requestId: number }) => isPiece || fits({ id: requestId })
+  const attempts = without.searched.filter(isRead)
   const binnedRequests = found.filter(({ isBinned }) => isBinned).length
   return {
-    scannedRequests: rows.filter(fits).length,
+    scannedRequests: searched.filter(fits).length,
     counts: {
       requests: ids.length - binnedRequests,
       binnedRequests,
-      attempts: others.length,
+      attempts: without.found.filter(isRead).length,
       notes: noted.length,
     },
     endpointId,
     next: {
       ...part,
-      afterId: read.cutAt === null ? lastId : read.cutAt - 1,
+      afterId: cutAt === null ? lastSearched(rows, searched, lastId) : cutAt - 1,
       attemptAfterId: isPiece ? (attempts.at(-1)?.id ?? 0) : 0,
     },
     erase: async (trx) => {
@@ -226,15 +240,14 @@ async function requestStep({ services, finder, mode }: Work, part: PartOf<'reque
 }
 
 /** Answers that replays recorded. Sends that are under way may have read what is erased: they are waited for. */
-async function answerStep(
-  { services: { db, clock }, workspaceId, finder }: Work,
-  part: PartOf<'answers'>,
-): Promise<Step> {
+async function answerStep(work: Work, part: PartOf<'answers'>): Promise<Step> {
+  const { services, workspaceId, finder } = work
+  const { db, clock } = services
   const now = clock.now()
   const sentUpTo = part.sentUpTo ?? now.toISOString()
   if (await isAnySending(db, workspaceId, { now, sentUpTo: new Date(sentUpTo) }))
     return { ...DONE, next: { ...part, sentUpTo }, isWaiting: true }
-  return await rowStep(await nextAnswers(db, workspaceId, part, ROWS_MAX), {
+  return await rowStep(work, await nextAnswers(db, workspaceId, part, ROWS_MAX), {
     holds: ({ error, headers, differences, body }) =>
       // A body that was cut does not decode.
       anyOf([...[error, differences].map(finder.inText), finder.inMessage(messageOf(headers, body, null))]),
@@ -267,18 +280,38 @@ async function alertStep(
   }
 }
 
-/** Filters rows with pauses for other work of the process. */
-async function matching<Row>(rows: readonly Row[], holds: (row: Row) => Search): Promise<Row[]> {
+/** Searches rows for a time, at least one of them, with pauses for other work of the process. */
+async function search<Row>(
+  rows: readonly Row[],
+  holds: (row: Row) => Search,
+  { searchMs }: Pick<Work, 'searchMs'>,
+): Promise<{ readonly searched: readonly Row[]; readonly found: readonly Row[] }> {
+  const endsAt = performance.now() + searchMs
   return await inSlices(
     (function* () {
       const found: Row[] = []
+      let count = 0
       for (const row of rows) {
+        if (count > 0 && performance.now() >= endsAt) break
         if (yield* holds(row)) found.push(row)
+        count += 1
         yield
       }
-      return found
+      return { searched: rows.slice(0, count), found }
     })(),
   )
+}
+
+/** The last id that was searched; that of the read if it was searched to its end. */
+const lastSearched = (
+  rows: readonly { readonly id: number }[],
+  searched: readonly { readonly id: number }[],
+  lastId: number,
+): number => (searched.length < rows.length ? searched.at(-1)?.id : undefined) ?? lastId
+
+/** The rows with the value, of texts that are short. */
+async function matching<Row>(rows: readonly Row[], holds: (row: Row) => Search): Promise<readonly Row[]> {
+  return (await search(rows, holds, { searchMs: Number.POSITIVE_INFINITY })).found
 }
 
 const LOWEST_ID = '00000000-0000-0000-0000-000000000000'

@@ -12,6 +12,9 @@ import { Progress } from './progress.ts'
 /** Time for which a job works, in milliseconds. The next job continues. */
 const SLICE_MS = 2_000
 
+/** Time for which a step searches: hostile texts take seconds for each megabyte. */
+const SEARCH_MS = 10_000
+
 /** Time after which attempts that are under way are looked at again, in milliseconds. */
 const WAIT_MS = 5_000
 
@@ -28,7 +31,8 @@ type ErasureServices = Pick<Services, 'db' | 'clock' | 'enqueue' | 'secrets' | '
 
 /**
  * Works on an erasure for {@link SLICE_MS}, and queues the job that continues it. Each step erases what it found and
- * stores the progress in one transaction, so an interrupted step is done again, and a finished one is not.
+ * stores the progress in one transaction, so an interrupted step is done again, and a finished one is not. Of processes
+ * that do the same step, the first that ends it goes on.
  *
  * @throws errors of an unreachable database
  */
@@ -73,15 +77,16 @@ async function workOn(services: ErasureServices, row: ErasureRow, signal: AbortS
     workspaceId: row.workspaceId,
     finder: valueFinder(secrets.open(row.value, row.workspaceId), paths),
     mode: row.mode,
+    searchMs: SEARCH_MS,
   }
   const endsAt = performance.now() + SLICE_MS
-  let { dueAt } = row
-  let progress = Progress.parse(JSON.parse(row.progress))
+  let stored = row.progress
   for (;;) {
+    const progress = Progress.parse(JSON.parse(stored))
     const [part] = progress.left
     if (part === undefined) return await end(services, row, 'done')
     const step = await stepOf(work, part)
-    const after = progressed(progress, step)
+    const after = JSON.stringify(progressed(progress, step))
     const isPaused = step.isWaiting === true || performance.now() > endsAt || signal.aborted
     const now = clock.now()
     const startAfter = new Date(now.getTime() + (step.isWaiting === true ? WAIT_MS : 0))
@@ -89,22 +94,22 @@ async function workOn(services: ErasureServices, row: ErasureRow, signal: AbortS
     const isStopped = await db.transaction().execute(async (trx) => {
       const written = await trx
         .updateTable('erasures')
-        .set({ progress: JSON.stringify(after), dueAt: nextDueAt })
+        .set({ progress: after, dueAt: nextDueAt })
         .where('id', '=', row.id)
         .where('finishedAt', 'is', null)
-        .where('dueAt', '=', dueAt)
+        .where('progress', '=', stored)
         .where(isOpen)
         .returning('id')
         .executeTakeFirst()
-      // Another cell continues with the progress that was copied, or another process because the lease has ended.
+      // Another cell continues with the progress that was copied, or a process has done the step because the lease had
+      // ended. Whoever ends it first goes on, so that a step that outlasts its lease is not repeated for ever.
       if (written === undefined) return true
       if (!row.dryRun) await step.erase(trx)
       if (isPaused) await enqueue(trx, ERASURE_RUNS, [{ payload: { erasureId: row.id }, startAfter }])
       return isPaused
     })
     if (isStopped) return
-    progress = after
-    dueAt = nextDueAt
+    stored = after
   }
 }
 
