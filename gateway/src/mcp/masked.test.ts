@@ -22,6 +22,10 @@ test('what is no JSON is masked as well: stray quotation marks, forms, JSON with
   expect(maskedBody('5" pipe {"token" : "opens"}')).toBe('5" pipe {"token" : "***"}')
   expect(maskedBody('a=1&user%5Bpassword%5D=opens&b=2')).toBe('a=1&user%5Bpassword%5D=***&b=2')
   expect(maskedBody('x={"token":"opens"}&secret={"a":"opens"}&b=2')).toBe('x={"token":"***"}&secret=***&b=2')
+  expect(maskedBody('user[name]=Ada&user[password]=opens&b=2')).toBe('user[name]=Ada&user[password]=***&b=2')
+  expect(maskedBody('\r\npassword=opens')).toBe('\r\npassword=***')
+  expect(maskedBody('[user][name]=Ada&token=opens')).toBe('[user][name]=Ada&token=***')
+  expect(maskedBody('[["a=b&token=shown"]]')).toBe('[["a=b&token=shown"]]')
   expect(maskedBody('"token":true,"token":-1.5e3,"token":null')).toBe(
     '"token":true,"token":"***","token":null',
   )
@@ -89,11 +93,12 @@ describe('a property:', () => {
         secret,
         json,
         fc.constantFrom('text', 'list', 'object', 'form'),
-        async (value, other, kind) => {
+        fc.constantFrom('a', 'user[name]', 'first name', 'a{b}', 'a<b', '\r\na', ' a'),
+        async (value, other, kind, first) => {
           const inside = kind === 'list' ? [value] : kind === 'object' ? { a: [value] } : value
           const text =
             kind === 'form'
-              ? `a=1&token=${encodeURIComponent(value)}&b=2`
+              ? `${first}=1&token=${encodeURIComponent(value)}&b=2`
               : JSON.stringify({ a: other, token: inside, b: 2 })
           const bytes = Buffer.from(text)
           for (let end = 0; end <= bytes.length; end += 1) {

@@ -149,8 +149,8 @@ export function bodySecrets(text: string): SecretSpans {
   return isForm(text) ? merged(jsonSecrets(text), pairSecrets(text)) : jsonSecrets(text)
 }
 
-/** Start of a form: the name of the first pair. Longer names do not count. */
-const FORM_NAME = /^[^{[< \t\r\n=]{0,1024}=/
+/** Start of a form: the name of the first pair, which does not begin like JSON or XML. Longer names do not count. */
+const FORM_NAME = /^[ \t\r\n]{0,1024}(?:(?:[^{[< \t\r\n=]|\[[^\][{"\s]{0,1024}\])[^\r\n=]{0,1023})?=/
 
 const isForm = (text: string) => FORM_NAME.test(text)
 
