@@ -3,7 +3,7 @@ import type { Services } from '../api/services.ts'
 import { recordChange } from '../audit/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { getWorkspace } from '../workspaces/index.ts'
-import { type KeyRow, listKeys, updateKey } from './queries.ts'
+import { type KeyRow, listKeys, lockKey, updateKey } from './queries.ts'
 
 /**
  * Finds the key that an operator references by id or prefix.
@@ -45,14 +45,16 @@ export async function revokeKeyIn(
   who: Pick<Services, 'clock' | 'actor'>,
   key: KeyRow,
 ): Promise<KeyRow> {
-  if (key.revokedAt !== null) return key
-  const revoked = { ...key, revokedAt: who.clock.now() }
+  // Another call may have revoked it since it was read.
+  const current = await lockKey(trx, key.workspaceId, key.id)
+  if (current === undefined || current.revokedAt !== null) return current ?? key
+  const revoked = { ...current, revokedAt: who.clock.now() }
   await updateKey(trx, key.id, { revokedAt: revoked.revokedAt })
   await recordChange(trx, who, {
     action: 'keys.revoke',
     workspaceId: key.workspaceId,
     subject: { type: 'key', id: key.id, name: key.name },
-    before: key,
+    before: current,
     after: revoked,
   })
   return revoked

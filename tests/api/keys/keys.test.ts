@@ -169,6 +169,20 @@ describe('a key', () => {
     const { items } = await client.expect(client.get('/api/v1/keys'), List)
     expect(items.find((one) => one.id === id)?.revokedAt).not.toBeNull()
   })
+
+  test('that is revoked twice at once is so with one entry of the audit log', async () => {
+    const client = await service.newClient()
+    const { id } = await make(client, {})
+    const revoked = await service.db.transaction().execute(async (trx) => {
+      await trx.selectFrom('apiKeys').select('id').where('id', '=', id).forUpdate().execute()
+      const calls = [0, 1].map(() => client.delete(`/api/v1/keys/${id}`))
+      await eventually('both wait', async () => (await countLockWaits(service.db)) === 2)
+      return { calls }
+    })
+    expect((await Promise.all(revoked.calls)).map(({ status }) => status)).toEqual([204, 204])
+    const { body } = await client.get('/api/v1/audit?action=keys.revoke')
+    expect(body).toMatchObject({ totalCount: 1 })
+  })
 })
 
 describe('rotation', () => {
