@@ -4,7 +4,7 @@ import { updateCounters } from '../endpoints/index.ts'
 import { type Db, type RequestsTable, run, statement, type Trx } from '../platform/db/index.ts'
 import { sealedMembers } from '../platform/secrets/index.ts'
 import { applyFilters } from './filters.ts'
-import type { Order, RequestFilters } from './schema.ts'
+import type { ListFilters, Order } from './schema.ts'
 import { firstRequestId, outcomes, senderAttempt } from './state.ts'
 import { storageBytesOf } from './storageBytes.ts'
 import { bodyPreviewOf, STORED_REQUEST_COLUMNS } from './storedRequest.ts'
@@ -96,18 +96,15 @@ export function requestsWithHeaders(db: Db, endpointId: string) {
   return summaries(db, endpointId).select(['r.queryString', 'r.headerNames', 'r.headerValues'])
 }
 
-/**
- * Finds the request that an await answers: with `afterId` the lowest match above it, so that a client can loop without
- * gaps; without, the newest.
- */
-export async function findAwaited(
+/** The first visible request of an endpoint that matches. */
+export async function findFirst(
   db: Db,
   endpointId: string,
-  filters: RequestFilters,
+  { filters, order }: { readonly filters: ListFilters; readonly order: Order },
 ): Promise<number | undefined> {
   const row = await applyFilters(visibleRequests(db, endpointId), filters)
     .select('r.id')
-    .orderBy('r.id', filters.afterId === undefined ? 'desc' : 'asc')
+    .orderBy('r.id', order)
     .limit(1)
     .executeTakeFirst()
   return row?.id

@@ -147,7 +147,7 @@ export const requestRoutes = router({
     path: '/api/v1/endpoints/{endpointId}/requests/await',
     summary: 'Wait for a matching request; 204 if none arrives in time',
     description:
-      'Requests that are stored already count: with `afterId` the lowest match above it is answered, without it the newest. With `q` and without `afterId`, stored requests are looked through for about three seconds, the newest first. Counts as one call however long it blocks.',
+      'Requests that are stored already count: with `afterId` the lowest match above it is answered, without it the newest. Of a long history, what is looked through within `timeoutSeconds` counts. Counts as one call however long it blocks.',
     input: z.object({ endpointId, ...filterInput, timeoutSeconds }),
     output: RequestDetail.nullable(),
     finds: findsEndpoint,

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { sql } from 'kysely'
 import { z } from 'zod'
 import { eventually } from '../../support/eventually.ts'
 import { wrongParts } from '../../support/problems.ts'
@@ -17,6 +18,10 @@ beforeAll(async () => {
 async function taken(count: number): Promise<void> {
   const held = async () => (await service.db.selectFrom('concurrencySlots').selectAll().execute()).length
   await eventually(`${count} awaits that hold a place`, async () => (await held()) >= count)
+}
+
+async function metricsText(): Promise<string> {
+  return await (await fetch(`${service.baseUrl}/metrics`)).text()
 }
 
 const idOf = (body: unknown) => Object(body).id
@@ -97,6 +102,33 @@ describe('GET /api/v1/endpoints/{endpointId}/requests/await', () => {
     const endpoint = await service.alice.endpoint()
     const answer = await service.alice.get(endpoint.at('/requests/await?timeoutSeconds=1'))
     expect([answer.status, answer.text]).toEqual([204, ''])
+  })
+
+  test.each(['label=none', 'q=none&afterId=0', 'state=Failed', 'q=none', ''])(
+    'times out with 204 while its look with "%s" is held up',
+    async (filter) => {
+      const endpoint = await service.alice.endpoint()
+      const path = endpoint.at(`/requests/await?timeoutSeconds=1&${filter}`)
+      const answer = await service.db.transaction().execute(async (trx) => {
+        await sql`lock table requests in access exclusive mode`.execute(trx)
+        return await service.alice.get(path, { signal: AbortSignal.timeout(3_000) })
+      })
+      expect([answer.status, answer.text]).toEqual([204, ''])
+    },
+  )
+
+  test('with a filter is answered by what comes, and not by what is restored from below', async () => {
+    const client = await service.newClient()
+    const endpoint = await client.endpoint()
+    const binned = await endpoint.capture({ body: '{"type":"wanted"}' })
+    await endpoint.send({ body: '{"type":"other"}' })
+    await client.delete(endpoint.at(`/requests/${binned.id}`))
+    const waiting = client.get(endpoint.at('/requests/await?timeoutSeconds=20&label=wanted'))
+    await eventually('the await waits', async () => /^creel_awaits_waiting 1$/m.test(await metricsText()))
+    await client.post('/api/v1/recycle-bin/restore', { requestIds: [binned.id] })
+    await endpoint.send({ body: '{"type":"other"}' })
+    await endpoint.send({ body: '{"type":"wanted"}' })
+    expect(idOf((await waiting).body)).toBeGreaterThan(binned.id)
   })
 
   test('answers 404 as soon as the endpoint is deleted', async () => {

@@ -2,6 +2,7 @@ import { gathering } from '../../api/gathering.ts'
 import type { Services } from '../../api/services.ts'
 import { type PreparedResponse, type ServedResponse, takeUse } from '../../endpoints/index.ts'
 import { run, shareOf, statement } from '../../platform/db/index.ts'
+import { aborted } from '../../platform/time/index.ts'
 import type { AnsweredCapture } from '../captureResult.ts'
 import type { Evaluations } from '../evaluations.ts'
 import type { Sender } from '../evaluationTurns.ts'
@@ -238,13 +239,6 @@ function idOf(result: AnsweredCapture): number | null {
 /** The request whose first attempt answers a capture: a duplicate that is not delivered is answered as its first. */
 function attemptOfResult(result: AnsweredCapture): number | null {
   return result.state === 'discarded' ? result.duplicateOf : (result.skippedFor ?? result.id)
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
 }
 
 const ANSWERED = statement(

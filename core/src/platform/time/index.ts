@@ -12,6 +12,13 @@ export function sleep(milliseconds: number): Promise<void> {
   })
 }
 
+export function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}
+
 /**
  * Resolves to the result of `work`, or to undefined after a timeout. The work itself continues; an error after the
  * timeout is dropped.
