@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { QUEUES } from '@creel/core'
-import { isDeadlock, poolOf } from '@creel/core/platform/db'
+import { endWhenGone, isDeadlock, poolOf } from '@creel/core/platform/db'
 import { type ConstructorOptions, PgBoss } from 'pg-boss'
 import type { Logger } from 'pino'
 
@@ -33,8 +33,10 @@ export function createBoss(
     connections?: number
   },
 ): PgBoss {
+  // No limit of a statement: its maintenance may take longer than ours may.
+  const pool = { ...poolOf(url), onConnect: endWhenGone }
   const boss = new PgBoss({
-    ...poolOf(url),
+    ...pool,
     application_name: 'creel-jobs',
     max: works ? connections : SENDING_CONNECTIONS,
     useListenNotify: works,

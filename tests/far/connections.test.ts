@@ -32,6 +32,17 @@ test('a connection without a limit waits for its statement, whatever the limit o
   await close()
 })
 
+test('a session of the job queue ends its transaction when its process is gone', async () => {
+  const { url } = await createTestDatabase()
+  const boss = createBoss(url, { log: pino({ level: 'silent' }), works: false })
+  await boss.start()
+  const { rows } = await boss
+    .getDb()
+    .executeSql(`select current_setting('idle_in_transaction_session_timeout') as limit`)
+  expect(rows).toEqual([{ limit: '1min' }])
+  await boss.stop({ graceful: false })
+})
+
 test('PostgreSQL may end the connection that listens for jobs while it is closed', async () => {
   const far = await startFar(await createTestDatabase(), 100)
   const boss = createBoss(far.url, { log: pino({ level: 'silent' }), works: true })

@@ -102,12 +102,19 @@ const LATE_SECONDS = 5
  * rows that it has locked stay locked. Our transactions wait for PostgreSQL only, and for nothing else as long as a
  * statement may take. The keepalives find connections that the network has lost.
  */
-const endingGone = (statementSeconds: number) => [
+const endingGone = (statementSeconds = STATEMENT_SECONDS) => [
   `idle_in_transaction_session_timeout = '${statementSeconds}s'`,
   'tcp_keepalives_idle = 15',
   'tcp_keepalives_interval = 5',
   'tcp_keepalives_count = 3',
 ]
+
+/** Applies them to a session of another pool. */
+export async function endWhenGone(client: pg.ClientBase): Promise<void> {
+  await client.query(endingGone().map(asSet).join(' '))
+}
+
+const asSet = (setting: string) => `set ${setting};`
 
 /** Timeout for getting a connection. After it the caller gets an error that the database is unreachable. */
 const CONNECT_SECONDS = 10
@@ -176,7 +183,7 @@ function openPool(
   // A move waits in transactions, for as long as the other cell takes.
   const ends = statementSeconds === 0 ? [] : endingGone(statementSeconds)
   const settings = [PLANNER, `statement_timeout = '${statementSeconds}s'`, ...ends]
-    .map((setting) => `set ${setting};`)
+    .map(asSet)
     .join(' ')
   const pool = new pg.Pool({
     ...poolOf(url),
