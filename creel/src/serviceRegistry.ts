@@ -37,8 +37,13 @@ function registryFolder({ XDG_STATE_HOME, HOME }: Environment): string | undefin
   return HOME ? join(HOME, '.local', 'state', 'creel', 'services') : undefined
 }
 
-const fileOf = (folder: string, dataDir: string) =>
-  join(folder, `${createHash('sha256').update(dataDir).digest('hex').slice(0, 24)}.json`)
+/** Another machine with the same home folder may have a data folder at the same path. */
+const fileOf = (folder: string, dataDir: string) => {
+  const name = createHash('sha256')
+    .update(JSON.stringify([hostname(), dataDir]))
+    .digest('hex')
+  return join(folder, `${name.slice(0, 24)}.json`)
+}
 
 /**
  * Adds a service. Entries of other data folders with the same address are removed: their services have ended.
@@ -77,7 +82,7 @@ export async function runningServices(environment: Environment): Promise<Registe
   return entries.filter((_entry, at) => isAnswered[at])
 }
 
-/** The entries of processes that are there. A service that was killed on this machine leaves its entry, which is removed. */
+/** The entries of processes that are there, on this machine. A service that was killed on this machine leaves its entry, which is removed. */
 async function entriesOf(folder: string): Promise<{ file: string; entry: RegisteredService }[]> {
   const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.json'))
   const all = names.map(async (name) => {
@@ -86,9 +91,11 @@ async function entriesOf(folder: string): Promise<{ file: string; entry: Registe
     const read = await text()
     const entry = Entry.safeParse(jsonOrText(read))
     if (!entry.success) return []
-    if (isThere(entry.data.pid)) return [{ file, entry: entry.data }]
+    const { host, pid } = entry.data
+    if (host !== undefined && host !== hostname()) return []
+    if (isThere(pid)) return [{ file, entry: entry.data }]
     // The service may have been started again meanwhile.
-    const isLeft = entry.data.host === hostname() && (await text()) === read
+    const isLeft = host !== undefined && (await text()) === read
     if (isLeft) await rm(file, { force: true }).catch(() => undefined)
     return []
   })

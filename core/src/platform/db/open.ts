@@ -182,9 +182,7 @@ function openPool(
 ): pg.Pool {
   // A move waits in transactions, for as long as the other cell takes.
   const ends = statementSeconds === 0 ? [] : endingGone(statementSeconds)
-  const settings = [PLANNER, `statement_timeout = '${statementSeconds}s'`, ...ends]
-    .map(asSet)
-    .join(' ')
+  const settings = [PLANNER, `statement_timeout = '${statementSeconds}s'`, ...ends].map(asSet).join(' ')
   const pool = new pg.Pool({
     ...poolOf(url),
     max,
