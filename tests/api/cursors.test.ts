@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { z } from 'zod'
 import { PROMPT, scanRequests, THOROUGH } from '../../core/src/requests/scan.ts'
 import type { Client, TestEndpoint } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
 import { wrongParts } from '../support/problems.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -245,6 +246,61 @@ describe('a search whose time is up', () => {
     expect((await pageOf(path, 'partial=true')).search).toMatchObject({ complete: false, totalCount: null })
   })
 
+  test('by page numbers, is refused in time where short requests precede long ones', async () => {
+    const large = await service.alice.endpoint()
+    await storeLong(large, { count: 6_000, found: [5_999] })
+    // By these alone, the next step would read all of the long ones.
+    await sql`
+      insert into requests (endpoint_id, id, received_at, method, path, header_names, header_values, body, size_bytes,
+                            body_truncated, body_is_binary, body_preview, dispatch_state)
+      select ${large.id}::uuid, nextval('request_ids'), now(), 'POST', '', '', '', convert_to('Zürch', 'UTF8'), 0,
+             false, false, '', 'NotAttempted' from generate_series(1, 20000)`.execute(service.db)
+    const beganAt = performance.now()
+    const refused = await service.alice.get(large.at(`/requests?q=${encodeURIComponent('zürich')}`))
+    expect(refused).toMatchObject({ status: 503, body: { code: 'unavailable' } })
+    expect(refused.headers.get('retry-after')).toBe('5')
+    expect(refused.text).toMatch(/cursor.*partial=true/)
+    expect(performance.now() - beganAt).toBeLessThan(12_000)
+  })
+
+  test('by page numbers, does not count the waits for a connection', async () => {
+    const { alice, charlie, db, newClient } = service
+    const large = await alice.endpoint()
+    await storeLong(large, { count: 40, found: [40] })
+    const others = await Promise.all(
+      [charlie, await newClient()].map(async (client) => ({ client, endpoint: await client.endpoint() })),
+    )
+    const isHeld = Promise.withResolvers<void>()
+    const release = Promise.withResolvers<void>()
+    const holding = db.transaction().execute(async (trx) => {
+      await sql`lock table deliveries in access exclusive mode`.execute(trx)
+      isHeld.resolve()
+      await release.promise
+    })
+    await isHeld.promise
+    // Each workspace has two of the four connections of searches.
+    const stats = others.flatMap(({ client, endpoint }) =>
+      [1, 2].map(() => client.get(endpoint.at('/stats'))),
+    )
+    try {
+      await eventually('every connection of searches taken', async () => {
+        const { rows } = await sql<{ count: number }>`
+          select count(*)::int as count from pg_stat_activity
+          where wait_event_type = 'Lock' and datname = current_database()`.execute(db)
+        return rows[0]?.count === 4
+      })
+      const search = pageOf(large.at(`/requests?q=${encodeURIComponent('zürich')}`), '')
+      // Longer than a search may work, shorter than it waits for a connection.
+      await Bun.sleep(5_500)
+      release.resolve()
+      expect((await search).search).toMatchObject({ complete: true, lookedThrough: 40, matchedCount: 1 })
+    } finally {
+      release.resolve()
+      await holding
+    }
+    expect((await Promise.all(stats)).map(({ status }) => status)).toEqual([200, 200, 200, 200])
+  })
+
   test('for a text, gives up a step that takes longer than its time, and goes on where it began', async () => {
     const { db, alice } = service
     const large = await alice.endpoint()
@@ -263,6 +319,14 @@ describe('a search whose time is up', () => {
     const filters = { q: 'zürich', beforeId: found.lookedTo ?? 0 }
     const further = await scanRequests(db, large.id, { ...wanted, filters }, {}, { ...pace, budgetMs: 0 })
     expect(further.lookedThrough).toBe(short)
+    // So is a first step whose size was learned from short ones, and the next scan measures again.
+    const tooMany = { ...wanted, filters, learned: { ...found.learned, rows: 128 } }
+    const givenUp = await scanRequests(db, large.id, tooMany, {}, { ...pace, budgetMs: 0 })
+    expect(givenUp).toMatchObject({ ids: [], lookedThrough: 0, lookedTo: found.lookedTo })
+    const { learned } = givenUp
+    const measured = { ...wanted, filters, learned }
+    const again = await scanRequests(db, large.id, measured, {}, { ...pace, budgetMs: 0 })
+    expect(again.lookedThrough).toBe(short)
   })
 
   test('by a cursor, ends as soon as its page is full', async () => {

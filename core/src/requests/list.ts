@@ -4,7 +4,7 @@ import { type Between, type IdPlace, idCursor } from '../api/cursors.ts'
 import { DomainError, notFound } from '../api/errors.ts'
 import { type Page, window } from '../api/pagination.ts'
 import { type EndpointRow, findsEndpoint } from '../endpoints/index.ts'
-import type { Db } from '../platform/db/index.ts'
+import { countingWaits, type Db, isStatementTimeout } from '../platform/db/index.ts'
 import { isRange } from './filters.ts'
 import { isUuid } from './find.ts'
 import { type RequestSummaryRow, summariesOf } from './queries.ts'
@@ -183,11 +183,14 @@ async function searchToEnd(ctx: Context, endpointId: string, wanted: Wanted): Pr
       take: take - ids.length,
       countsAll: true,
     }
-    const part = await searching(ctx, kindOf(endpointId, filters), async (db, options) => {
+    const part = await searching(ctx, kindOf(endpointId, filters), async (searches, options) => {
+      const { db, waitedMs } = countingWaits(searches)
       const beganAt = performance.now()
       const scanned = await scanRequests(db, endpointId, rest, options, paceOf(filters))
-      workedMs += performance.now() - beganAt
+      workedMs += performance.now() - beganAt - waitedMs()
       return scanned
+    }).catch((error: unknown) => {
+      throw isStatementTimeout(error) ? endless(error) : error
     })
     ids.push(...part.ids)
     matchedCount += part.matchedCount
@@ -197,10 +200,15 @@ async function searchToEnd(ctx: Context, endpointId: string, wanted: Wanted): Pr
     if (part.lookedTo === null) return { ...part, ids, matchedCount, lookedThrough, skipped }
     filters = { ...filters, [order === 'asc' ? 'afterId' : 'beforeId']: part.lookedTo }
   } while (workedMs < EXACT_MS)
-  throw new DomainError(
+  throw endless()
+}
+
+/** @param cause the time limit of a single statement, if that was passed first */
+function endless(cause?: unknown): DomainError {
+  return new DomainError(
     'unavailable',
     `The search did not reach its end in ${EXACT_MS / 1000} s. Read it by cursors: send partial=true, then the next of each answer as before.`,
-    { retryAfterSeconds: EXACT_MS / 1000 },
+    { retryAfterSeconds: EXACT_MS / 1000, cause },
   )
 }
 

@@ -7,7 +7,7 @@ import { type Left, ROWS_MIN, rowsHolding, sampleNext } from './searchSample.ts'
 import { cheapestShortcut, type Shortcut } from './searchShortcut.ts'
 
 export interface Pace {
-  /** Time limit in milliseconds. The first step completes however long it takes. */
+  /** Time limit in milliseconds. A first step of a size that was measured for it completes however long it takes. */
   readonly budgetMs: number
   /** Target time of a step in milliseconds: short compared to the budget, long compared to a round trip. */
   readonly stepMs: number
@@ -57,7 +57,8 @@ export interface Found {
 
 /** Facts for a scan that continues this one. */
 export interface Learned {
-  readonly rows: number
+  /** Requests of the next step; undefined if that many took longer than the time limit, so that they are measured again. */
+  readonly rows: number | undefined
   /** Undefined before one was sought; null if there is none. */
   readonly shortcut: Shortcut | null | undefined
   /** The rest of the search; undefined if pages are to be looked up. */
@@ -108,6 +109,8 @@ export async function scanRequests(
   let isLookedUp = stretches !== undefined || q === undefined || filters.eventId !== undefined
   let [stretch, ...others]: readonly Stretch[] = stretches ?? [{ ...left, next: null }]
   let isFirst = true
+  // A scan that continues another one may meet requests that are much longer, too.
+  const isMeasured = learned?.rows === undefined
   while (stretch !== undefined) {
     if (!isLookedUp && (countsAll || !isFirst)) {
       ;[stretch, ...others] = await lookUp(db, endpointId, q ?? '', left, options)
@@ -122,10 +125,14 @@ export async function scanRequests(
       const passOver = Math.min(Math.max(rows, BLOCK_ROWS), Math.max(0, skip - matchedCount))
       const wanted = { rows, passOver, take: take - ids.length, shortcut }
       const { above, below } = stretch
+      const isUnlimited = isFirst && isMeasured
       const range = { order, above, below, candidates: part?.candidates ?? null, ...wanted }
-      const looking = lookThrough(db, endpointId, filters, range, isFirst ? options : inTime)
-      const step = await (isFirst ? looking : unlessLate(looking, deadline, options.signal))
-      if (step === undefined) return upTo(endOf(left))
+      const looking = lookThrough(db, endpointId, filters, range, isUnlimited ? options : inTime)
+      const step = await (isUnlimited ? looking : unlessLate(looking, deadline, options.signal))
+      if (step === undefined) {
+        const found = upTo(endOf(left))
+        return { ...found, learned: { ...found.learned, rows: undefined } }
+      }
       if (part !== undefined && step.reached === null) {
         // A page was deleted meanwhile.
         ;[stretch, ...others] = [{ ...left, next: null }]

@@ -257,6 +257,36 @@ export async function onOneConnection<Result>(db: Db, work: (db: Db) => Promise<
   }
 }
 
+/**
+ * A handle over the connections of another one, and how long its statements have waited for them, in milliseconds. Its
+ * statements run one after another. It must not be destroyed.
+ *
+ * @param db as {@link openDatabase} made it, or a share of it
+ * @throws TypeError for another handle
+ */
+export function countingWaits(db: Db): { readonly db: Db; readonly waitedMs: () => number } {
+  const own = poolsOf.get(db)
+  if (own === undefined) throw new TypeError('The handle has no pool of its own.')
+  let waited = 0
+  // A statement that is given up while it waits leaves its place later.
+  let waitsSince: number | null = null
+  const connect = async () => {
+    const since = performance.now()
+    waitsSince = since
+    try {
+      return await own.pool.connect()
+    } finally {
+      if (waitsSince === since) {
+        waited += performance.now() - since
+        waitsSince = null
+      }
+    }
+  }
+  const pool = Object.create(own.pool, { connect: { value: connect }, end: { value: async () => {} } })
+  const waitedMs = () => waited + (waitsSince === null ? 0 : performance.now() - waitsSince)
+  return { db: kyselyOver(pool, own.sealed), waitedMs }
+}
+
 function kyselyOver(pool: PostgresPool, sealed: SealedRows, share?: Share): Db {
   const plugins = [memberNames, sealed]
   const db = new Kysely<Database>({ dialect: new CancellingDialect({ pool }), plugins })
