@@ -45,3 +45,37 @@ test('a workspace whose calls hold their connections leaves others to the rest, 
   const statuses = (await Promise.all(changes)).map(({ status }) => status)
   expect(new Set(statuses)).toEqual(new Set([200]))
 })
+
+test('labels that are counted for long leave connections to other workspaces, and end when their caller hangs up', async () => {
+  const counting = [alice, await service.newClient()]
+  const paths = await Promise.all(
+    counting.map(async (client) => {
+      const { id } = await client.endpoint()
+      return { client, path: `/api/v1/watchdogs/labels?endpointId=${id}` }
+    }),
+  )
+  const isHeld = Promise.withResolvers<void>()
+  const release = Promise.withResolvers<void>()
+  const holding = db.transaction().execute(async (trx) => {
+    await sql`lock table requests in access exclusive mode`.execute(trx)
+    isHeld.resolve()
+    await release.promise
+  })
+  await isHeld.promise
+  const hangUp = new AbortController()
+  const calls = paths.flatMap(({ client, path }) =>
+    Array.from({ length: 20 }, () => client.get(path, { signal: hangUp.signal }).catch(() => undefined)),
+  )
+  try {
+    await eventually('counts that wait for the lock', async () => (await waitingForLocks()) >= 4)
+    const soon = { signal: AbortSignal.timeout(8_000) }
+    expect((await charlie.get('/api/v1/endpoints', soon)).status).toBe(200)
+    expect(await waitingForLocks()).toBe(4)
+    hangUp.abort()
+    await eventually('the end of every count', async () => (await waitingForLocks()) === 0, { seconds: 8 })
+  } finally {
+    release.resolve()
+    await holding
+  }
+  await Promise.all(calls)
+})

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { type Insertable, type Selectable, sql } from 'kysely'
+import { type AbortableQueryOptions, type Insertable, type Selectable, sql } from 'kysely'
 import type { Context } from '../api/context.ts'
 import { type Between, pageByTime, type TimePlace } from '../api/cursors.ts'
 import { notFound } from '../api/errors.ts'
@@ -236,7 +236,11 @@ export function listAlarms(
 }
 
 /** Labels of stored requests, most frequent first. One scan of the endpoint's rows. */
-export function listLabels(db: Db, endpointId: string): Promise<{ label: string; count: number }[]> {
+export function listLabels(
+  db: Db,
+  endpointId: string,
+  options: AbortableQueryOptions,
+): Promise<{ label: string; count: number }[]> {
   return db
     .selectFrom('requests')
     .where('endpointId', '=', endpointId)
@@ -249,5 +253,5 @@ export function listLabels(db: Db, endpointId: string): Promise<{ label: string;
     .orderBy('label')
     .limit(MAX_LABELS)
     .$castTo<{ label: string; count: number }>()
-    .execute()
+    .execute(options)
 }

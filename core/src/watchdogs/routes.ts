@@ -12,6 +12,7 @@ import { InstantInput, optional } from '../api/values.ts'
 import { recordChange } from '../audit/index.ts'
 import { findsNamedEndpoint, namedEndpointOf } from '../endpoints/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
+import { searching } from '../requests/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
 import { createWatchdog, watchdogChange } from './create.ts'
 import { parseMatchText } from './match.ts'
@@ -144,7 +145,10 @@ export const watchdogRoutes = router({
     output: WatchdogLabels,
     errors: ['not_found'],
     finds: findsNamedEndpoint,
-  }).query(async ({ ctx }) => ({ items: await listLabels(ctx.db, namedEndpointOf(ctx).id) })),
+  }).query(async ({ ctx }) => {
+    const { id } = namedEndpointOf(ctx)
+    return { items: await searching(ctx, `labels ${id}`, (db, options) => listLabels(db, id, options)) }
+  }),
 
   get: route({
     method: 'GET',
