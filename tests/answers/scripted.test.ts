@@ -194,6 +194,17 @@ describe('a scripted response', () => {
     expect((await answeredBy(endpoint)).length).toBe(20)
   })
 
+  test('fills in the id of the first request where a duplicate is not stored', async () => {
+    const endpoint = await alice.endpoint({
+      responses: [{ body: '{{ request.id }}' }],
+      eventIdPath: 'body.id',
+      dedupe: { by: 'event', windowSeconds: 3600, then: 'discard' },
+    })
+    const { id } = await endpoint.capture({ body: '{"id":"evt_1"}' })
+    const duplicate = await endpoint.send({ body: '{"id":"evt_1"}' })
+    expect(await duplicate.text()).toBe(String(id))
+  })
+
   test('answers anew after a reset, and after another list, but not after the same list', async () => {
     const endpoint = await alice.endpoint({ responses: [{ status: 503, times: 1 }] })
     expect(await statuses(endpoint, 2)).toEqual([503, 200])

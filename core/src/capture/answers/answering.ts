@@ -100,7 +100,7 @@ export function createAnswering(
     if (response.template === null) return response
     const { settings, request } = result.capture
     const { endpointId: id, endpointName: name, captureId, workspaceId } = settings
-    const answered = { requestId: idOf(result) ?? 0, request, endpoint: { id, name, captureId } }
+    const answered = { requestId: firstIdOf(result), request, endpoint: { id, name, captureId } }
     const work = renderedInSteps(services.urls, response, answered)
     const made = await evaluations.run({ workspaceId, request, looks: RENDER_LOOKS }, work)
     return 'state' in made ? { fault: BUSY } : made
@@ -229,6 +229,11 @@ export function createAnswering(
     (sender) =>
       wait(chosen, sender)
   return async (result) => waitFor(await chooseSafely(result))
+}
+
+/** The request that stands for a capture: of a duplicate that was not stored, the first of its event. */
+function firstIdOf(result: AnsweredCapture): number {
+  return result.state === 'stored' ? (result.id ?? 0) : result.duplicateOf
 }
 
 /** Null for a duplicate that was not stored. */
