@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from 'bun:test'
+import { sweepImports } from '@creel/core/exports'
 import { sealStored } from '@creel/core/sealing'
 import { sql } from 'kysely'
 import { z } from 'zod'
@@ -661,6 +662,54 @@ test('imported requests are encrypted, too', async () => {
   expect(await tablesWith(mail)).toEqual([])
   const list = await alice.get(endpoint.at('/requests'))
   expect(list.body).toMatchObject({ items: [{ path: `/${mail}`, sealed: true, imported: true }] })
+})
+
+test('an import that was accepted in plain is encrypted, however late it is stored', async () => {
+  const mail = 'joan@late.example'
+  const endpoint = await alice.endpoint()
+  // As a process leaves it that dies before it has stored what it accepted.
+  const dueAt = new Date(service.clock.now().getTime() + 60_000)
+  const importId = crypto.randomUUID()
+  await service.db
+    .insertInto('imports')
+    .values({ id: importId, endpointId: endpoint.id, isAccepted: true, dueAt })
+    .execute()
+  const head = {
+    received_at: service.clock.now().toISOString(),
+    method: 'POST',
+    path: `/${mail}`,
+    header_names: 'X-Person',
+    header_values: mail,
+    size_bytes: 4,
+    body_truncated: false,
+    body_is_binary: false,
+    storage_bytes: 1028,
+    body_bytes: 4,
+  }
+  await service.db
+    .insertInto('importBatches')
+    .values({ importId, number: 0, heads: JSON.stringify([head]), bodies: Buffer.from('late') })
+    .execute()
+  await alice.patch(endpoint.at(''), { encryptBodies: true })
+  await service.runJob('endpoints.seal', {})
+  await service.db
+    .updateTable('imports')
+    .set({ dueAt: service.clock.now() })
+    .where('id', '=', importId)
+    .execute()
+  await sweepImports(service.running.services, new AbortController().signal)
+  const list = await alice.get(endpoint.at('/requests'))
+  expect(list.body).toMatchObject({ items: [{ path: `/${mail}`, imported: true }] })
+  await service.runJob('endpoints.seal', {})
+  expect(await tablesWith(mail)).toEqual([])
+  // The run after one that has sealed something looks again.
+  await service.runJob('endpoints.seal', {})
+  const sealings = await service.db
+    .selectFrom('sealings')
+    .where('endpointId', '=', endpoint.id)
+    .select('endpointId')
+    .execute()
+  expect(sealings).toEqual([])
 })
 
 test('an original needs something that is not stored in plain', async () => {

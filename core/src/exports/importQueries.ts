@@ -98,6 +98,17 @@ export async function dropImport(db: Db | Trx, importId: string): Promise<void> 
   await db.deleteFrom('imports').where('id', '=', importId).execute()
 }
 
+/** Whether lines of an endpoint are staged that may be stored later, under the settings that it had when they arrived. */
+export async function isImporting(trx: Trx, endpointId: string): Promise<boolean> {
+  const row = await trx
+    .selectFrom('imports')
+    .where('endpointId', '=', endpointId)
+    .select('id')
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 const NAMES = STAGED.map(([name]) => name).join(', ')
 
 /** Stores the batch `$2` of the import `$1` for the endpoint `$3`. */

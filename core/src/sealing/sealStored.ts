@@ -5,6 +5,7 @@ import { isSealed } from '../api/seal.ts'
 import type { Services } from '../api/services.ts'
 import { sealLateRecords, sealRecords } from '../deliveries/index.ts'
 import { ensureDataKey } from '../endpoints/index.ts'
+import { isImporting } from '../exports/index.ts'
 import { Failures, type Trx } from '../platform/db/index.ts'
 import { sweepQueue } from '../platform/queues.ts'
 import { openDataKey } from '../platform/secrets/index.ts'
@@ -60,6 +61,8 @@ async function sealSome({ db, secrets }: Services, endpointId: string): Promise<
       await end(trx, endpointId)
       return false
     }
+    // Before the look at requests: those that an import stores meanwhile are left for the next run.
+    const isMoreToCome = await isImporting(trx, endpointId)
     const ref = await ensureDataKey(trx, { workspaceId: row.workspaceId, endpointId, secrets })
     const sealing = { ...ref, key: openDataKey(secrets, ref.sealedKey) }
     const { lastId, againId } = await sealNext(
@@ -86,8 +89,8 @@ async function sealSome({ db, secrets }: Services, endpointId: string): Promise<
     if (await sealAnswers(secrets, trx, endpointId, ref)) return true
     if (await sealAgentEvents(secrets, trx, endpointId, ref)) return true
     // The next run looks again: at what was left out, and at records of attempts that had read a request in plain.
-    if (leftFromId === null) await end(trx, endpointId)
-    else await save(leftFromId - 1, null)
+    if (leftFromId !== null) await save(leftFromId - 1, null)
+    else if (!isMoreToCome) await end(trx, endpointId)
     return false
   })
 }
