@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { ServerResponse } from 'node:http'
+import { sql } from 'kysely'
 import { z } from 'zod'
 import { eventually } from '../support/eventually.ts'
+import { holdOpen } from '../support/heldWrites.ts'
+import { countLockWaits } from '../support/lockWaits.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { type GovernedAction, governedAction, numbered, sendAll } from './governed.ts'
@@ -98,6 +101,61 @@ describe('while an attempt is under way', () => {
     answer(503, { 'retry-after': '3600' })
     await recorded(action)
     expect(await action.backlog()).toMatchObject({ notBefore: null })
+  })
+})
+
+describe('the incident of held keys', () => {
+  const HOLD = { order: { by: 'body.key', onDeadLetter: 'hold' }, gone: 'pause' }
+
+  /** An action that holds the keys `k0`, `k1` and so on. */
+  async function heldAction(keys: number) {
+    const { receiver, answer } = await startSlow()
+    const action = await governedAction(service.alice, receiver.url, HOLD)
+    await sendAll(action.endpoint, numbered(keys, keys))
+    await receiver.take(keys)
+    answer(500)
+    await recorded(action, keys)
+    const { keysHeld } = await action.backlog()
+    const skips = keysHeld.map(
+      ({ attemptId }) =>
+        () =>
+          action.client.post(action.endpoint.at(`/deliveries/${attemptId}/skip`)),
+    )
+    return { action, receiver, answer, skips }
+  }
+  const waits = (count: number) =>
+    eventually(`${count} that wait`, async () => (await countLockWaits(service.db)) === count)
+
+  test('closes when its last keys are skipped at once', async () => {
+    const { action, skips } = await heldAction(2)
+    // Neither skip ends before both have come as far as they can.
+    const audit = holdOpen(service.db, (trx) => sql`lock table audit_entries in share mode`.execute(trx))
+    await audit.isOpen
+    const skipped = Promise.all(skips.map((skip) => skip()))
+    await waits(2)
+    await audit.release()
+    expect((await skipped).map(({ status }) => status)).toEqual([200, 200])
+    expect(await openIncidents(action)).toEqual(['delivery.parked'])
+  })
+
+  test('stays open for a key that a dead letter holds while the last one is skipped', async () => {
+    const { action, receiver, answer, skips } = await heldAction(1)
+    await sendAll(action.endpoint, [{ n: 1, key: 'k1' }])
+    await receiver.take(2)
+    // The record of the dead letter ends with the pause of its action.
+    const paused = holdOpen(service.db, (trx) =>
+      trx.selectFrom('actions').where('id', '=', action.id).select('id').forShare().execute(),
+    )
+    await paused.isOpen
+    answer(410)
+    await waits(1)
+    const skipped = Promise.all(skips.map((skip) => skip()))
+    await waits(2)
+    await paused.release()
+    expect((await skipped).map(({ status }) => status)).toEqual([200])
+    await recorded(action, 2)
+    expect((await action.backlog()).keysHeld).toMatchObject([{ key: 'k1' }])
+    expect((await openIncidents(action)).toSorted()).toEqual(['delivery.held', 'delivery.parked'])
   })
 })
 

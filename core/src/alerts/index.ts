@@ -19,6 +19,7 @@ export {
   forgetReasons,
   insertAlerts,
   lockAlerts,
+  lockOpen,
   lockWaitingAlert,
   lockWaitingOpening,
   markFannedOut,

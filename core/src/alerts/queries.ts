@@ -27,6 +27,25 @@ export async function openOrCount(trx: Trx, incident: Omit<Insertable<IncidentsT
     .executeTakeFirstOrThrow()
 }
 
+/** Locks the open incidents of subjects until the transaction ends. Returns the subjects that have one, in order. */
+export async function lockOpen(
+  trx: Trx,
+  kind: OpeningKind,
+  subjectIds: readonly string[],
+): Promise<string[]> {
+  if (subjectIds.length === 0) return []
+  const rows = await trx
+    .selectFrom('incidents')
+    .select('subjectId')
+    .where('kind', '=', kind)
+    .where('subjectId', 'in', subjectIds)
+    .where('closedAt', 'is', null)
+    .orderBy('subjectId')
+    .forNoKeyUpdate()
+    .execute()
+  return rows.map(({ subjectId }) => subjectId)
+}
+
 /** Closes the open incidents of these subjects; served by `incidents_open`, cheap if there is none. */
 export function closeOpen(trx: Trx, kinds: readonly OpeningKind[], subjectIds: readonly string[], now: Date) {
   return trx

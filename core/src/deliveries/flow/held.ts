@@ -1,4 +1,4 @@
-import { closeIncidents, openIncident } from '../../alerts/index.ts'
+import { closeIncidents, lockOpen, openIncident } from '../../alerts/index.ts'
 import type { Services } from '../../api/services.ts'
 import { run, statement, type Trx } from '../../platform/db/index.ts'
 import type { Attempt } from '../attempt.ts'
@@ -107,6 +107,8 @@ export async function leaveFlows(
   await wakeFlows(services, trx, flowsOf(left), 'end')
   const held = new Set(left.flatMap(({ actionId, flowState }) => (flowState === 'held' ? [actionId] : [])))
   const subjectIds: string[] = []
-  for (const id of held) if ((await run(trx, IS_ANY_HELD, [id])).length === 0) subjectIds.push(id)
+  // Who holds or frees keys of an action locks its incident: the last one sees what the others have done.
+  for (const id of await lockOpen(trx, 'delivery.held', [...held]))
+    if ((await run(trx, IS_ANY_HELD, [id])).length === 0) subjectIds.push(id)
   await closeIncidents(services, trx, { kind: 'delivery.held', subjectIds })
 }
