@@ -55,6 +55,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       expires_at timestamptz not null
     );
     create index sessions_by_workspace on sessions (workspace_id, created_at);
+    create index sessions_by_api_key on sessions (api_key_id);
 
     -- Unlogged, like the windows of keys: a budget need not survive a crash of Postgres.
     create unlogged table session_windows (

@@ -60,6 +60,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     );
     create index event_subscriptions_by_workspace on event_subscriptions (workspace_id, created_at desc, id desc);
     create index event_subscriptions_by_endpoint on event_subscriptions (endpoint_id);
+    create index event_subscriptions_by_key on event_subscriptions (key_id);
 
     create table event_deliveries (
       id bigint generated always as identity primary key,

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { TestBrowser } from '../support/browser.ts'
+import { Client } from '../support/client.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 let service: TestService
@@ -85,6 +86,27 @@ describe('signing in', () => {
     await service.operator.keys.revoke({ workspace: client.workspaceId, key: prefix })
     expect(await browser.query('sessions.current')).toMatchObject({ status: 401 })
     expect((await new TestBrowser(service).signIn({ link: tokens[1] ?? '' })).status).toBe(401)
+  })
+
+  test('with a link of a key that has expired, or whose endpoint is deleted, signs nobody in', async () => {
+    const client = await service.newClient()
+    const endpoint = await client.endpoint()
+    const Made = z.looseObject({ key: z.string() })
+    const expiresAt = new Date(service.clock.now().getTime() + 600_000).toISOString()
+    for (const bound of [{ expiresAt }, { endpointId: endpoint.id }]) {
+      const made = client.post('/api/v1/keys', { name: 'bound', scope: 'read', ...bound })
+      const { key } = await client.expect(made, Made)
+      const answer = new Client(service.baseUrl, service.captureUrl, key, client.workspaceId).post(
+        '/api/v1/sign-in-links',
+        {},
+      )
+      const { url } = await client.expect(answer, z.looseObject({ url: z.string() }))
+      const link = url.split('#')[1] ?? ''
+      if ('endpointId' in bound) await client.delete(endpoint.at(''))
+      await service.clock.at(new Date(service.clock.now().getTime() + 601_000), async () => {
+        expect((await new TestBrowser(service).signIn({ link })).status).toBe(401)
+      })
+    }
   })
 
   test('with what is none, or is too old, signs nobody in', async () => {

@@ -249,6 +249,15 @@ describe('tokens', () => {
     expect((await post(service, '/oauth/revoke', { token: 'unknown' })).status).toBe(200)
   })
 
+  test('end with their endpoint, and so does a code that was not used yet', async () => {
+    const endpoint = await service.alice.endpoint()
+    const tokens = await agent.signIn(browser, { endpoint: endpoint.id })
+    const code = await agent.code(browser, { endpoint: endpoint.id })
+    await service.alice.delete(endpoint.at(''))
+    expect((await agent.refresh(tokens.refresh_token)).body.error).toBe('invalid_grant')
+    expect((await agent.exchange(code)).body.error).toBe('invalid_grant')
+  })
+
   test('a consent that was not used in a minute is gone with the next one', async () => {
     const client = await service.newClient()
     const other = await browserOf(client)

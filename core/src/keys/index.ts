@@ -5,10 +5,11 @@ export { fingerprint, isKeyShaped, knownKeys, type NewKey, newKey, randomText } 
 export {
   deleteUnusedTokenKeys,
   findKey,
+  findLiveKey,
   findTokenKey,
-  hasEnded,
   isLive,
   type KeyRow,
+  liveKeys,
   replaceToken,
 } from './queries.ts'
 export { revokeKeyIn } from './revoke.ts'

@@ -63,11 +63,20 @@ const instant = (at: Date) => `'${at.toISOString()}'`
 export const presentableKeys = (db: Db, now: Date) =>
   db.selectFrom('apiKeys as k').where(sql.raw<boolean>(isPresentable(instant(now))))
 
+/** Keys that are live at `now`. */
+export const liveKeys = (db: Db, now: Date) =>
+  db.selectFrom('apiKeys as k').where(sql.raw<boolean>(isLive(instant(now))))
+
 const liveKeysOf = (db: Db, workspaceId: string, now: Date) =>
-  db
-    .selectFrom('apiKeys as k')
-    .where(sql.raw<boolean>(isLive(instant(now))))
-    .where('k.workspaceId', '=', workspaceId)
+  liveKeys(db, now).where('k.workspaceId', '=', workspaceId)
+
+/** The key, if it is live at `now`. */
+export async function findLiveKey(
+  db: Db,
+  { workspaceId, id, now }: { readonly workspaceId: string; readonly id: string; readonly now: Date },
+): Promise<KeyRow | undefined> {
+  return await liveKeysOf(db, workspaceId, now).where('k.id', '=', id).select(COLUMNS).executeTakeFirst()
+}
 
 /** Number of keys that count against `apiKeysMax`: neither ended nor replaced ones. */
 export async function countActiveKeys(db: Db, workspaceId: string, now: Date): Promise<number> {
@@ -81,11 +90,13 @@ export async function countReplacedKeys(db: Db, workspaceId: string, now: Date):
 
 /** Ended keys of a workspace that are kept, the last ones. */
 const ENDED_KEPT = 1_000
+/** Keys that one call deletes, the last ones of those that are not kept. The following calls delete the rest. */
+const DELETED_AT_ONCE = 500
 /** Rotations by which a subscription finds its key from its first one. */
 const ROTATIONS_MAX = 1_000
 
 /**
- * Deletes the keys that ended before the last {@link ENDED_KEPT} of their workspace, with their sessions and grants.
+ * Deletes keys that ended before the last {@link ENDED_KEPT} of their workspace, with their sessions and grants.
  * The id of an event subscription follows from the first key of a rotation, so the keys from that one on stay while there are any.
  */
 export async function deleteFormerKeys(trx: Trx, workspaceId: string, now: Date): Promise<void> {
@@ -100,7 +111,9 @@ export async function deleteFormerKeys(trx: Trx, workspaceId: string, now: Date)
       select k.id from api_keys k
       where k.workspace_id = ${workspaceId} and least(k.revoked_at, k.expires_at) <= ${now}
         and k.id not in (select id from rotated)
-      order by least(k.revoked_at, k.expires_at) desc, k.id offset ${ENDED_KEPT})`.execute(trx)
+      order by least(k.revoked_at, k.expires_at) desc, k.id offset ${ENDED_KEPT} limit ${DELETED_AT_ONCE})`.execute(
+    trx,
+  )
 }
 
 /** The columns of a new key; only its digest is stored. */

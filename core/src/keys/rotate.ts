@@ -5,14 +5,14 @@ import { type Plan, planOf } from '../plans/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { getWorkspace, lockWorkspace } from '../workspaces/index.ts'
 import { addKey, issuesOfKey } from './create.ts'
-import { countActiveKeys, countReplacedKeys, findKey, hasEnded, type KeyRow, updateKey } from './queries.ts'
+import { countActiveKeys, countReplacedKeys, findLiveKey, type KeyRow, updateKey } from './queries.ts'
 
 /**
  * Replaces a key by a new one with the same name, scope, endpoint and networks. The old key stays valid for a while and
  * no longer counts against the plan.
  *
  * @param input `keyId` is the key's id
- * @throws DomainError `not_found`, also for a key that has ended, was replaced before, or is an agent's;
+ * @throws DomainError `not_found`, also for a key that has ended or whose endpoint is deleted, was replaced before, or is an agent's;
  *   `validation_failed`; `limit_reached` when too many replaced keys are still valid
  */
 export async function rotateKey(
@@ -25,7 +25,7 @@ export async function rotateKey(
   const now = services.clock.now()
   return await services.db.transaction().execute(async (trx) => {
     await lockWorkspace(trx, workspace.id)
-    const old = await liveKey(trx, { workspaceId: workspace.id, keyId: input.keyId, now })
+    const old = await liveKey(trx, { workspaceId: workspace.id, id: input.keyId, now })
     if (input.overlapSeconds > 0) {
       const plan = planOf(services.plans, workspace.plan)
       await requireRoomForOverlap(trx, { workspaceId: workspace.id, plan, now })
@@ -51,14 +51,10 @@ export async function rotateKey(
   })
 }
 
-async function liveKey(
-  trx: Trx,
-  { workspaceId, keyId, now }: { workspaceId: string; keyId: string; now: Date },
-): Promise<KeyRow> {
-  const key = await findKey(trx, workspaceId, keyId)
+async function liveKey(trx: Trx, of: { workspaceId: string; id: string; now: Date }): Promise<KeyRow> {
+  const key = await findLiveKey(trx, of)
   // An agent replaces its token itself, by refreshing it.
-  if (key === undefined || hasEnded(key, now) || key.replacedById !== null || key.kind === 'oauth')
-    throw notFound('live key')
+  if (key === undefined || key.replacedById !== null || key.kind === 'oauth') throw notFound('live key')
   return key
 }
 

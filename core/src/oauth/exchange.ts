@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Services } from '../api/services.ts'
-import { findKey, hasEnded, type KeyRow, newKey, replaceToken, revokeKeyIn } from '../keys/index.ts'
+import { findKey, findLiveKey, type KeyRow, newKey, replaceToken, revokeKeyIn } from '../keys/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { DAY_MS } from '../platform/time/index.ts'
 import { isResource, wrongResource } from './authorization.ts'
@@ -98,7 +98,10 @@ async function exchangeCode(
   const now = services.clock.now()
   const isFirst = grant.codeUsedAt === null
   if (isFirst) await updateGrant(trx, grant.keyId, { codeUsedAt: now })
-  const problem = isFirst ? problemOfCode(grant, key, { parameters, now }) : 'The code was used before.'
+  const isLive = (await findLiveKey(trx, { ...grant, id: grant.keyId, now })) !== undefined
+  const problem = isFirst
+    ? problemOfCode(grant, key, { parameters, now, isLive })
+    : 'The code was used before.'
   if (problem !== undefined) {
     await endGrant(services, trx, key, problem)
     return badGrant(problem)
@@ -109,9 +112,13 @@ async function exchangeCode(
 function problemOfCode(
   grant: Grant,
   key: KeyRow,
-  { parameters, now }: { readonly parameters: URLSearchParams; readonly now: Date },
+  {
+    parameters,
+    now,
+    isLive,
+  }: { readonly parameters: URLSearchParams; readonly now: Date; readonly isLive: boolean },
 ): string | undefined {
-  if (key.revokedAt !== null || grant.codeExpiresAt <= now) return 'The code is unknown or too old.'
+  if (!isLive || grant.codeExpiresAt <= now) return 'The code is unknown or too old.'
   if (onlyValue(parameters, 'client_id') !== key.clientId) return 'The code is for another client.'
   // OAuth 2.1 no longer sends it; OAuth 2.0 does.
   const redirectUri = onlyValue(parameters, 'redirect_uri') ?? grant.redirectUri
@@ -134,8 +141,8 @@ async function refresh(
   const now = services.clock.now()
   const token = readRefreshToken(onlyValue(parameters, 'refresh_token') ?? '')
   const grant = token && (await lockGrant(trx, 'familySha256', token.familySha256))
-  const key = grant && (await findKey(trx, grant.workspaceId, grant.keyId))
-  if (token === undefined || grant === undefined || key === undefined || hasEnded(key, now)) {
+  const key = grant && (await findLiveKey(trx, { ...grant, id: grant.keyId, now }))
+  if (token === undefined || grant === undefined || key === undefined) {
     return badGrant('The refresh token is unknown, or its grant has ended.')
   }
   const recent = recentTokens(grant, token, now)

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { budgetClock, SECONDS_LEFT, takeFromWindow } from '../api/callBudget.ts'
 import { isSealed, isSealedOf } from '../api/seal.ts'
-import { isHere, isLive } from '../keys/index.ts'
+import { isHere, isLive, liveKeys } from '../keys/index.ts'
 import { type Db, type RowsOf, run, type SessionsTable, statement, type Trx } from '../platform/db/index.ts'
 import { DAY_MS } from '../platform/time/index.ts'
 
@@ -233,19 +233,14 @@ export async function deleteEndedSessions(trx: Trx, now: Date): Promise<void> {
   await trx.deleteFrom('signInLinks').where('expiresAt', '<=', now).execute()
 }
 
-/** Consumes a link: of several concurrent calls, one gets its identity. The link of a revoked key is invalid. */
+/** Consumes a link: of several concurrent calls, one gets its identity. The link of a key that is not live is invalid. */
 export async function takeLink(trx: Trx, sha256: Buffer, now: Date): Promise<SignedIn | undefined> {
   return await trx
     .deleteFrom('signInLinks')
     .where('sha256', '=', sha256)
     .where('expiresAt', '>', now)
     .where((of) =>
-      of.or([
-        of('apiKeyId', 'is', null),
-        of('apiKeyId', 'in', (keys) =>
-          keys.selectFrom('apiKeys').where('revokedAt', 'is', null).select('id'),
-        ),
-      ]),
+      of.or([of('apiKeyId', 'is', null), of('apiKeyId', 'in', liveKeys(trx, now).select('k.id'))]),
     )
     .returning(['workspaceId', 'apiKeyId'])
     .executeTakeFirst()

@@ -289,18 +289,19 @@ describe('rotation', () => {
 test('a key of an endpoint goes with it, and its browsers, before the endpoint is purged', async () => {
   const client = await service.newClient()
   const endpoint = await client.endpoint()
-  const { key } = await make(client, { scope: 'read', endpointId: endpoint.id })
+  const { id, key } = await make(client, { scope: 'read', endpointId: endpoint.id })
   for (let more = 0; more < 3; more += 1) await make(client, {})
   const browser = new TestBrowser(service)
   expect((await browser.signIn({ key })).status).toBe(204)
   expect([await statusOf(key), (await browser.query('sessions.current')).status]).toEqual([200, 200])
   await client.delete(endpoint.at(''))
   expect([await statusOf(key), (await browser.query('sessions.current')).status]).toEqual([401, 401])
+  expect((await client.post(`/api/v1/keys/${id}/rotate`, {})).status).toBe(404)
   expect((await new TestBrowser(service).signIn({ key })).status).toBe(401)
   await make(client, { name: 'in its place' })
 })
 
-test('of the keys that have ended, the last thousand of a workspace are kept', async () => {
+test('of the keys that have ended, the last thousand of a workspace are kept, and at most 500 others go at a time', async () => {
   const client = await service.newClient()
   const { workspaceId } = client
   const [first, last] = [await make(client, {}), await make(client, {})]
@@ -312,12 +313,14 @@ test('of the keys that have ended, the last thousand of a workspace are kept', a
     .columns(['id', 'workspaceId', 'name', 'prefix', 'sha256', 'createdAt', 'revokedAt'])
     .expression(
       sql`select gen_random_uuid(), ${workspaceId}::uuid, 'old', 'old', sha256(gen_random_uuid()::text::bytea), at, at
-        from generate_series(1, 1500) n cross join lateral (
+        from generate_series(1, 1900) n cross join lateral (
           select ${service.clock.now()}::timestamptz - interval '1 minute' as at
         ) a`,
     )
     .execute()
   const rotated = await make(client, {})
+  const { items: left } = await client.expect(client.get('/api/v1/keys'), List)
+  expect(left.filter(({ revokedAt }) => revokedAt !== null)).toHaveLength(1402)
   await client.post(`/api/v1/keys/${rotated.id}/rotate`, { overlapSeconds: 0 })
   const { items } = await client.expect(client.get('/api/v1/keys'), List)
   const ids = items.map(({ id }) => id)
