@@ -43,6 +43,15 @@ async function openIncidents({ client, id }: GovernedAction): Promise<string[]> 
   return items.filter(({ state, subjectId }) => state === 'open' && subjectId === id).map(({ kind }) => kind)
 }
 
+/** Number of attempts of the action that are under way. */
+async function pending({ id }: GovernedAction): Promise<number> {
+  const rows = service.db
+    .selectFrom('deliveryAttempts')
+    .where('actionId', '=', id)
+    .where('state', '=', 'Pending')
+  return (await rows.select('id').execute()).length
+}
+
 /** Resolves when `count` attempts of the action are recorded. */
 async function recorded({ endpoint }: GovernedAction, count = 1): Promise<void> {
   await eventually('the records of attempts', async () => {
@@ -83,6 +92,28 @@ describe('while an attempt is under way', () => {
     await recorded(action)
     expect((await action.backlog()).breaker.state).toBe('closed')
     expect(await openIncidents(action)).toEqual(['delivery.parked'])
+  })
+
+  test('its deletion leaves no incident of a replay that fails meanwhile', async () => {
+    const { action, answer } = await attempted({
+      breaker: { failures: 2, windowSeconds: 60, probeEverySeconds: 1 },
+    })
+    answer(500)
+    await recorded(action)
+    const [request] = await action.endpoint.requests()
+    const replayed = action.client.post(action.endpoint.at(`/requests/${request?.id}/replay`))
+    await eventually('the replay', async () => (await pending(action)) === 1)
+    const kept = holdOpen(service.db, (trx) =>
+      trx.selectFrom('actions').where('id', '=', action.id).select('id').forKeyShare().execute(),
+    )
+    await kept.isOpen
+    const deleted = action.client.delete(action.at())
+    await eventually('the deletion waits', async () => (await countLockWaits(service.db)) === 1)
+    answer(500)
+    await replayed
+    await kept.release()
+    expect((await deleted).status).toBe(204)
+    expect(await openIncidents(action)).toEqual([])
   })
 
   test('a change to hold is told of by its dead letter', async () => {
@@ -156,6 +187,23 @@ describe('the incident of held keys', () => {
     await recorded(action, 2)
     expect((await action.backlog()).keysHeld).toMatchObject([{ key: 'k1' }])
     expect((await openIncidents(action)).toSorted()).toEqual(['delivery.held', 'delivery.parked'])
+  })
+
+  test('does not open for a dead letter that is recorded while the order ceases to hold', async () => {
+    const { receiver, answer } = await startSlow()
+    const action = await governedAction(service.alice, receiver.url, HOLD)
+    await sendAll(action.endpoint, [{ n: 0, key: 'k0' }], 1)
+    await receiver.take(1)
+    // The record is half written, by the order that holds.
+    const alerts = holdOpen(service.db, (trx) => sql`lock table alerts in share mode`.execute(trx))
+    await alerts.isOpen
+    answer(500)
+    await waits(1)
+    await action.put({ delivery: { order: { by: 'body.key' } } })
+    await alerts.release()
+    await recorded(action)
+    expect((await action.backlog()).keysHeld).toEqual([])
+    expect(await openIncidents(action)).toEqual(['delivery.parked'])
   })
 })
 

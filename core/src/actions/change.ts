@@ -1,9 +1,11 @@
 import type { Updateable } from 'kysely'
 import { listChannelStates } from '../alertChannels/index.ts'
+import { closeIncidentsSilently } from '../alerts/index.ts'
 import type { Context } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
 import { changeOf, recordChange } from '../audit/index.ts'
 import {
+  ACTION_INCIDENTS,
   applyPolicy,
   dropDeliveries,
   dropMost,
@@ -154,9 +156,10 @@ export async function dropAction(
   actions: readonly ActionRow[],
   { endpointId, id }: ActionRow,
 ): Promise<void> {
-  await dropDeliveries(ctx, trx, [id])
-  // Its rules go with it.
+  await dropDeliveries(trx, id)
+  // Its rules go with it, and its flow, after an attempt that is being recorded: that may open an incident until then.
   await trx.deleteFrom('actions').where('id', '=', id).execute()
+  await closeIncidentsSilently(ctx, trx, ACTION_INCIDENTS, [id])
   await numberActions(
     trx,
     actions.filter((action) => action.id !== id).map((action) => action.id),

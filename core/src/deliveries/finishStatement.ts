@@ -89,7 +89,7 @@ const COLUMNS: readonly Column[] = [
 ]
 
 /** Whether a dead letter of the delivery `d` stops the others of its key. */
-const HOLDS_KEY = `(
+export const HOLDS_KEY = `(
   select a.delivery_policy::jsonb #>> '{order,onDeadLetter}' from actions a where a.id = d.action_id) = 'hold'`
 
 /** Keeps PostgreSQL from reading the whole index of pending attempts, with all that have ended since the last vacuum. */

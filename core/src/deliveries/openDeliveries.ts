@@ -1,8 +1,7 @@
-import { closeIncidentsSilently, openIncident } from '../alerts/index.ts'
+import { openIncident } from '../alerts/index.ts'
 import type { Services } from '../api/services.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import { type Db, run, statement, type Trx } from '../platform/db/index.ts'
-import { ACTION_INCIDENTS } from './flow/control.ts'
 import { LANES_OF_ACTIONS } from './flow/statements.ts'
 import { flowsOf, wakeFlows } from './flow/wake.ts'
 import {
@@ -70,18 +69,9 @@ export async function dropMost(db: Db, actionId: string): Promise<void> {
     while ((await run(db, DROP_WAITING, [actionId, state])).length === DROPPED_AT_ONCE);
 }
 
-/**
- * Drops the deliveries of actions that are being deleted, dead letters too. Closes their incidents without an alert. An
- * attempt in flight is not stopped.
- */
-export async function dropDeliveries(
-  services: DeliveryServices,
-  trx: Trx,
-  actionIds: readonly string[],
-): Promise<void> {
-  if (actionIds.length === 0) return
-  await trx.deleteFrom('deliveries').where('actionId', 'in', actionIds).execute()
-  await closeIncidentsSilently(services, trx, ACTION_INCIDENTS, actionIds)
+/** Drops the deliveries of an action that is being deleted, dead letters too. An attempt in flight is not stopped. */
+export async function dropDeliveries(trx: Trx, actionId: string): Promise<void> {
+  await trx.deleteFrom('deliveries').where('actionId', '=', actionId).execute()
 }
 
 /**

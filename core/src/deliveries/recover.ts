@@ -1,7 +1,7 @@
 import type { Services } from '../api/services.ts'
 import { NO_RULES } from '../transformations/index.ts'
 import { finishAttempts } from './finishStatement.ts'
-import { tellHeld } from './flow/held.ts'
+import { freeUnheld, tellHeld } from './flow/held.ts'
 import { flowsOf, wakeFlows } from './flow/wake.ts'
 import { interruptedMessages } from './interruptedMessages.ts'
 import { attemptNow, openDeadLetterIncidents } from './openDeliveries.ts'
@@ -92,7 +92,11 @@ async function recoverSome(
       else again.push(delivery)
     }
     await openDeadLetterIncidents(services, trx, deadLettered, 'interrupted')
-    await tellHeld(services, trx, deadLettered.map(heldBy))
+    // In the order of those who record attempts.
+    for (const [actionId, group] of [...Map.groupBy(deadLettered, (one) => one.actionId)].sort()) {
+      await freeUnheld(services, trx, actionId, group.map(heldBy))
+      await tellHeld(services, trx, group.map(heldBy))
+    }
     await attemptNow(services, trx, again)
     await wakeFlows(services, trx, flowsOf(deadLettered), 'end')
     return { recovered: overdue, left }

@@ -14,21 +14,11 @@ export const ACTION_INCIDENTS = [
   'breaker.opened',
 ] as const
 
-const WAIT_FOR_FLOW = statement('wait for flow', 'select from action_flows where action_id = $1 for update')
-
 const CLOSE_BREAKER = statement(
   'close breaker',
   `update action_flows set breaker = 'closed', failures = '{}', opened_at = null, next_probe_at = null
   where action_id = $1 and (breaker <> 'closed' or failures <> '{}')`,
 )
-
-/**
- * Locks the flow of an action until the transaction ends, after any look at it that is in progress. No attempt begins
- * under the old settings after this transaction.
- */
-export async function lockFlow(trx: Trx, actionId: string): Promise<void> {
-  await run(trx, WAIT_FOR_FLOW, [actionId])
-}
 
 const FORGET_DELAY = statement(
   'forget delay of flow',

@@ -2,6 +2,8 @@ import { closeIncidents, lockOpen, openIncident } from '../../alerts/index.ts'
 import type { Services } from '../../api/services.ts'
 import { run, statement, type Trx } from '../../platform/db/index.ts'
 import type { Attempt } from '../attempt.ts'
+import { HOLDS_KEY } from '../finishStatement.ts'
+import { lockFlow } from './upkeep.ts'
 import { flowsOf, wakeFlows } from './wake.ts'
 
 type HeldServices = Pick<Services, 'clock' | 'enqueue'>
@@ -16,6 +18,13 @@ const FREE_REQUESTS = statement(
   'free held requests',
   `update deliveries set flow_state = null
   where action_id = $1 and flow_state = 'held' and request_id = any($2::bigint[])
+  returning workspace_id`,
+)
+
+const FREE_UNHELD = statement(
+  'free keys that the policy does not hold',
+  `update deliveries d set flow_state = null
+  where d.id = any($1::bigint[]) and d.flow_state = 'held' and ${HOLDS_KEY} is not true
   returning workspace_id`,
 )
 
@@ -35,13 +44,37 @@ type OfDelivery = Pick<Attempt, 'deliveryId' | 'workspaceId' | 'requestId'> & {
   readonly endpoint: { readonly id: string; readonly name: string }
 }
 
-/** Opens or counts the incident of held keys, for deliveries that ended as dead letters and hold their key. */
+const idsOf = (ended: readonly Pick<OfDelivery, 'deliveryId'>[]): readonly number[] =>
+  ended.flatMap(({ deliveryId }) => (deliveryId === null ? [] : [deliveryId]))
+
+/**
+ * Frees the keys of dead letters that were to hold them by a policy that has changed since their transaction began. The
+ * flow is locked for that, before the incident: a later change waits, and frees what it finds.
+ */
+export async function freeUnheld(
+  services: HeldServices,
+  trx: Trx,
+  actionId: string,
+  ended: readonly OfDelivery[],
+): Promise<void> {
+  const ids = idsOf(ended)
+  if (ids.length === 0 || (await run(trx, FIND_HELD, [ids])).length === 0) return
+  await lockFlow(trx, actionId)
+  const freed = await run(trx, FREE_UNHELD, [ids])
+  await leaveFlows(
+    services,
+    trx,
+    freed.map(({ workspaceId }) => ({ actionId, workspaceId, flowState: 'held' })),
+  )
+}
+
+/** Opens or counts the incident of held keys, for deliveries of an action that ended as dead letters and hold their key. */
 export async function tellHeld(
   services: HeldServices,
   trx: Trx,
   ended: readonly OfDelivery[],
 ): Promise<void> {
-  const ids = ended.flatMap(({ deliveryId }) => (deliveryId === null ? [] : [deliveryId]))
+  const ids = idsOf(ended)
   if (ids.length === 0) return
   const held = await run(trx, FIND_HELD, [ids])
   const last = held.at(-1)

@@ -7,8 +7,8 @@ import { type Ended, hasSucceeded, occasionOf } from '../attempt.ts'
 import type { DeliveryPolicy } from '../policy.ts'
 import { GONE } from '../states.ts'
 import { breakerAfter } from './breaker.ts'
-import { lockFlow } from './control.ts'
-import { freeHeld, tellHeld } from './held.ts'
+import { freeHeld, freeUnheld, tellHeld } from './held.ts'
+import { lockFlow } from './upkeep.ts'
 import { flowSignal } from './wake.ts'
 
 /** Statuses whose `Retry-After` delays the whole action. */
@@ -57,11 +57,12 @@ export async function recordOutcomes(
     const governed = group.filter(({ attempt }) => attempt.action.isGoverned)
     await slowDown(trx, actionId, governed)
     await moveBreaker(services, trx, actionId, governed)
+    // Whether they hold their keys follows from the present policy, not from that of their attempts.
+    const deadLetters = group.filter(({ outcome }) => outcome.state === 'DeadLetter').map(attemptOf)
+    await freeUnheld(services, trx, actionId, deadLetters)
     const succeeded = governed.filter((one) => hasSucceeded(one) && holdsKeys(one.attempt.action.policy))
     await freeHeld(services, trx, succeeded.map(attemptOf))
-    // Whether they hold their keys follows from the present policy, not from that of their attempts.
-    const deadLetters = group.filter(({ outcome }) => outcome.state === 'DeadLetter')
-    await tellHeld(services, trx, deadLetters.map(attemptOf))
+    await tellHeld(services, trx, deadLetters)
   }
 }
 

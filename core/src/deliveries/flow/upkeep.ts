@@ -1,10 +1,20 @@
 import type { Services } from '../../api/services.ts'
 import type { StartPlace } from '../../dispatch/index.ts'
 import { announceEndpointChange } from '../../platform/changes/index.ts'
-import { run, statement } from '../../platform/db/index.ts'
+import { run, statement, type Trx } from '../../platform/db/index.ts'
 import { dueBy, RESERVE_START } from './statements.ts'
 
 type FlowServices = Pick<Services, 'db' | 'clock'>
+
+const WAIT_FOR_FLOW = statement('wait for flow', 'select from action_flows where action_id = $1 for update')
+
+/**
+ * Locks the flow of an action until the transaction ends, after any look at it that is in progress. No attempt begins
+ * under the old settings after this transaction.
+ */
+export async function lockFlow(trx: Trx, actionId: string): Promise<void> {
+  await run(trx, WAIT_FOR_FLOW, [actionId])
+}
 
 /** Ends a drain once no delivery of the action is due. Later retries do not prolong it. */
 const END_DRAIN = statement(

@@ -569,6 +569,9 @@ export interface StatementRows {
   'free held requests': {
     readonly workspaceId: string
   }
+  'free keys that the policy does not hold': {
+    readonly workspaceId: string
+  }
   'free slots': never
   'frequent labels': {
     readonly endpointId: string | null
