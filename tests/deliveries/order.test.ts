@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'bun:test'
+import { sql } from 'kysely'
 import { z } from 'zod'
 import { DAY, MINUTE, sweepRetention } from '../retention/support.ts'
 import type { Client } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
+import { holdOpen } from '../support/heldWrites.ts'
+import { isWaitingForLock } from '../support/lockWaits.ts'
 import { type Received, startReceiver } from '../support/receiver.ts'
 import { servicePerTest } from '../support/service.ts'
 import { GovernedAction, governedAction, numbered, sendAll } from './governed.ts'
@@ -210,6 +213,27 @@ describe('a key whose dead letter goes with its request', () => {
     await eventually('the next hold', async () => (await action.backlog()).keysHeld.length > 0)
     const states = (await incidentsOf(alice, 'delivery.held')).map(({ state }) => state)
     expect(states.toSorted()).toEqual(['closed', 'open'])
+  })
+})
+
+describe('the sweep of a request that holds a key', () => {
+  test('waits for the counters before it takes the incident, as erasures and evictions do', async () => {
+    await using receiver = await startReceiver({ status: 500 })
+    const service = await startService({ limits: { ...LIMITS, retentionDays: 1 }, retryDelaysSeconds: [] })
+    const { alice, db } = service
+    const { action } = await heldAction(alice, receiver.url)
+    await service.clock.advance(DAY + MINUTE)
+    const other = holdOpen(db, (trx) =>
+      sql`select from endpoint_counters where endpoint_id = ${action.endpoint.id} for update`.execute(trx),
+    )
+    await other.isOpen
+    const swept = sweepRetention(service)
+    await eventually('the sweep waits', () => isWaitingForLock(db))
+    const free = sql`select from incidents where kind = 'delivery.held' for update skip locked`.execute(db)
+    expect((await free).rows).toHaveLength(1)
+    await other.release()
+    await swept
+    expect(await incidentsOf(alice, 'delivery.held')).toMatchObject([{ state: 'closed' }])
   })
 })
 

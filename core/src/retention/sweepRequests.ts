@@ -67,9 +67,9 @@ export async function sweepStored(
     const firstKept = rows.find((row) => !row.isExpired)?.id ?? (rows.at(-1)?.id ?? 0) + 1
     await sweepTransaction(services.db, async (trx) => {
       await endDeliveries(services, trx, { endpointId, requestIds: ids }, 'retention')
-      await removeDeliveries(services, trx, endpointId, ids)
-      // Locked as late as possible, because captures of the endpoint wait from here on.
+      // Locked late, because captures of the endpoint wait from here on; before the incidents of freed keys, as in erasures.
       await lockCounters(trx, endpointId)
+      await removeDeliveries(services, trx, endpointId, ids)
       const removed = await removeRequests(trx, { endpointId, ids, state: 'stored' })
       await removeRecords(trx, endpointId, { requestIds: removed })
       sweptRows.inc({ sweep: 'retention' }, removed.length)
