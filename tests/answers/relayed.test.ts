@@ -213,6 +213,22 @@ describe('the incident of an action that answers no more', () => {
     await eventually('another incident', async () => (await open()).includes(other.id))
     expect(await open()).not.toContain(endpoint.id)
   })
+
+  test('does not open for an action that has been switched on again meanwhile', async () => {
+    const { endpoint, actionId } = await relaying('http://127.0.0.1:9/', { fallback: FALLBACK })
+    await alice.expect(alice.put(endpoint.at(`/actions/${actionId}`), { isActive: false }), WithId)
+    await service.db.transaction().execute(async (trx) => {
+      await sql`update endpoints set name = name where id = ${endpoint.id}`.execute(trx)
+      expect((await endpoint.send()).status).toBe(503)
+      await eventually('the late incident', () => isWaitingForLock(service.db))
+      await sql`update actions set is_active = true where id = ${actionId}`.execute(trx)
+    })
+    // The next incident is opened after it.
+    const { endpoint: other } = await orphan()
+    await other.send()
+    await eventually('another incident', async () => (await open()).includes(other.id))
+    expect(await open()).not.toContain(endpoint.id)
+  })
 })
 
 test('a Slack command is answered by a receiver that takes two seconds, and by the fallback when it hangs', async () => {

@@ -37,6 +37,16 @@ export async function tellOfRelay(
           select from endpoints where id = ${endpointId} and deleted_at is null
             and answer_from::json ->> 'actionId' = ${relay.actionId} for share`.execute(trx)
         if (rows.length === 0) return
+        // Nor would anything while the action is on: the settings that told of it may be old. It is read under the lock,
+        // since a change of an action locks the endpoint.
+        const isOn = await trx
+          .selectFrom('actions')
+          .where('id', '=', relay.actionId)
+          .where('isActive', '=', true)
+          .where('suspendedByPlan', '=', false)
+          .select('id')
+          .executeTakeFirst()
+        if (isOn !== undefined) return
         const endpoint = { id: endpointId, name: endpointName }
         const subject = { workspaceId, subject: endpoint, endpoint }
         await openIncident(services, trx, { kind: KIND, ...subject, requestId: null, reason: null })
