@@ -188,6 +188,33 @@ describe('an incident', () => {
     const key = z.looseObject({ dedup_key: z.string() })
     expect(key.parse(resolve?.json).dedup_key).toBe(key.parse(trigger?.json).dedup_key)
   })
+
+  test('is resolved in PagerDuty after any time, of which nothing else of the opening alert is kept', async () => {
+    const seen = pagerDuty.messages.length
+    pagerDuty.replies = [{ status: 202, body: '{"status":"success"}' }]
+    await client.post(PATH, {
+      kind: 'pagerduty',
+      secret: 'R0UTINGKEY',
+      events: [{ kind: 'delivery.parked' }],
+    })
+    const subject = action()
+    await park(subject)
+    await pagerDuty.received(seen + 1)
+    await history(1, '&outcome=delivered')
+    await service.clock.advance(31 * 86_400_000)
+    await service.runJob('alerts.sweep', {})
+    expect((await client.get(`${PATH}/deliveries`)).body).toMatchObject({ totalCount: 0 })
+    const kept = await service.db
+      .selectFrom('alertDeliveries as d')
+      .innerJoin('alerts as a', 'a.id', 'd.alertId')
+      .where('d.workspaceId', '=', client.workspaceId)
+      .select(['d.detail', 'a.reason'])
+      .execute()
+    expect(kept).toEqual([{ detail: null, reason: null }])
+    await recover(subject)
+    const [, resolve] = (await pagerDuty.received(seen + 2)).slice(seen)
+    expect(resolve?.json).toMatchObject({ event_action: 'resolve' })
+  })
 })
 
 describe('the closing alert', () => {

@@ -99,7 +99,8 @@ export const alertChannelRoutes = router({
     input: historyInput,
     output: envelope(AlertDelivery),
   }).query(async ({ ctx, input }) => {
-    const found = await ctx.reads.run(({ db }) => listHistory(db, ctx.workspace.id, input))
+    const of = { workspaceId: ctx.workspace.id, now: ctx.clock.now() }
+    const found = await ctx.reads.run(({ db }) => listHistory(db, of, input))
     return paged(found, input, { view: (row) => row, cursorOf: (row) => idCursor(row.id) })
   }),
 

@@ -96,10 +96,39 @@ export function waitingSince(trx: Trx, before: Date) {
     .execute()
 }
 
-/** Deletes older alerts, with their deliveries, and older closed incidents. */
-export async function pruneAlerts(trx: Trx, before: Date): Promise<void> {
-  await trx.deleteFrom('alerts').where('occurredAt', '<', before).execute()
+/**
+ * Deletes older closed incidents, and older alerts with their deliveries. The opening alert of an incident that is left
+ * stays, without its message: whoever was told of the incident is told of its end.
+ *
+ * @returns the older alerts that stay
+ */
+export async function pruneAlerts(trx: Trx, before: Date): Promise<readonly string[]> {
   await trx.deleteFrom('incidents').where('closedAt', '<', before).execute()
+  await trx
+    .deleteFrom('alerts')
+    .where('occurredAt', '<', before)
+    .where((of) =>
+      of.or([
+        of('status', '!=', 'open'),
+        of.not(
+          of.exists(
+            of
+              .selectFrom('incidents as i')
+              .whereRef('i.id', '=', 'alerts.incidentId')
+              .select(sql.lit(1).as('one')),
+          ),
+        ),
+      ]),
+    )
+    .execute()
+  await trx
+    .updateTable('alerts')
+    .set({ reason: null, sealedWith: null, sealed: null })
+    .where('occurredAt', '<', before)
+    .where((of) => of.or([of('reason', 'is not', null), of('sealed', 'is not', null)]))
+    .execute()
+  const left = await trx.selectFrom('alerts').where('occurredAt', '<', before).select('id').execute()
+  return left.map(({ id }) => id)
 }
 
 export async function nextReasons(db: Db, workspaceId: string, afterId: string, limit: number) {

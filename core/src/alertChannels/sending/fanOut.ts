@@ -14,12 +14,18 @@ import {
 import type { Services } from '../../api/services.ts'
 import { listContacts } from '../../contacts/index.ts'
 import type { AlertsTable, Trx } from '../../platform/db/index.ts'
-import { DAY_MS } from '../../platform/time/index.ts'
 import { type Channel, channelOf, isConnected, isMuted } from '../channel.ts'
 import { channelKind } from '../kinds/index.ts'
 import { allChannelRows } from '../queries.ts'
 import { planOfWorkspace, reasonNot } from './attempt.ts'
-import { ATTEMPTS_MAX, channelsNotified, forgetErrorsBefore, insertSends } from './queries.ts'
+import {
+  ATTEMPTS_MAX,
+  channelsNotified,
+  forgetErrorsBefore,
+  historyFrom,
+  insertSends,
+  reduceSends,
+} from './queries.ts'
 
 const ContactIds = z.array(z.string())
 
@@ -152,8 +158,6 @@ export function recipientsOf({ alert, channels, contacts, namedContacts }: Audie
 
 const SENT = { outcome: null, detail: null } as const
 
-/** Retention of the history. */
-const HISTORY_DAYS = 30
 /** Alerts younger than this still have a job that is about to run. */
 const JOB_AGE_MS_MAX = 15_000
 
@@ -172,9 +176,9 @@ export async function sweepAlerts(services: Services): Promise<void> {
       waiting.map(({ id }) => ({ payload: { alertId: id } })),
     )
   })
-  const historyFrom = new Date(now.getTime() - HISTORY_DAYS * DAY_MS)
+  const from = historyFrom(now)
   await services.db.transaction().execute(async (trx) => {
-    await pruneAlerts(trx, historyFrom)
-    await forgetErrorsBefore(trx, historyFrom)
+    await reduceSends(trx, await pruneAlerts(trx, from))
+    await forgetErrorsBefore(trx, from)
   })
 }

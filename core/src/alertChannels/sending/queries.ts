@@ -4,6 +4,7 @@ import { pageById } from '../../api/cursors.ts'
 import type { Services } from '../../api/services.ts'
 import { type DueLane, queueLanes } from '../../dispatch/index.ts'
 import type { AlertDeliveriesTable, Db, Trx } from '../../platform/db/index.ts'
+import { DAY_MS } from '../../platform/time/index.ts'
 import type { Channel } from '../channel.ts'
 import { ALERT_LANES } from '../declarations.ts'
 import type { historyInput } from '../schema.ts'
@@ -13,6 +14,11 @@ export const DELAYS_SECONDS = [30, 270]
 
 /** Attempts of a send, unless its channel is failing. */
 export const ATTEMPTS_MAX = DELAYS_SECONDS.length + 1
+
+/** Retention of the history. */
+const HISTORY_DAYS = 30
+
+export const historyFrom = (now: Date) => new Date(now.getTime() - HISTORY_DAYS * DAY_MS)
 
 /** Lease of an attempt: 10 s of a send to a channel or 25 s of a mail, and the work around it. */
 const LEASE_SECONDS = 30
@@ -128,6 +134,22 @@ export function insertClaimed(trx: Trx, row: NewSend, now: Date): Promise<AlertD
     .executeTakeFirstOrThrow()
 }
 
+/** Keeps of the sends of alerts only which channels they went to. */
+export async function reduceSends(trx: Trx, alertIds: readonly string[]): Promise<void> {
+  if (alertIds.length === 0) return
+  await trx
+    .deleteFrom('alertDeliveries')
+    .where('alertId', 'in', alertIds)
+    .where('recipient', 'is not', null)
+    .execute()
+  await trx
+    .updateTable('alertDeliveries')
+    .set({ detail: null })
+    .where('alertId', 'in', alertIds)
+    .where('detail', 'is not', null)
+    .execute()
+}
+
 /** Channels that got the opening alert of the incident. */
 export async function channelsNotified(db: Db, incidentId: string): Promise<ReadonlySet<string>> {
   const rows = await db
@@ -150,7 +172,7 @@ export async function channelsNotified(db: Db, incidentId: string): Promise<Read
  */
 export async function listHistory(
   db: Db,
-  workspaceId: string,
+  { workspaceId, now }: { readonly workspaceId: string; readonly now: Date },
   { channelId, eventKind, outcome, ...page }: z.output<typeof historyInput>,
 ) {
   const matching = db
@@ -158,6 +180,7 @@ export async function listHistory(
     .innerJoin('alerts as a', 'a.id', 'd.alertId')
     .where('d.workspaceId', '=', workspaceId)
     .where('d.outcome', 'is not', null)
+    .where('d.at', '>=', historyFrom(now))
     .$if(channelId !== undefined, (query) => query.where('d.channelId', '=', channelId ?? null))
     .where((of) => of.and(eventKind === undefined ? {} : { 'a.eventKind': eventKind }))
     .$if(outcome !== undefined, (query) => query.where('d.outcome', '=', outcome ?? null))
