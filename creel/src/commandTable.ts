@@ -191,6 +191,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       },
       {
         name: 'upgrade-check',
+        isOfCells: true,
         description: 'show what starting this version would change; changes nothing',
         load: async () => (await import('./commands/upgradeCheck.ts')).addUpgradeCheckCommand,
       },

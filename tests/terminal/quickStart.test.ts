@@ -101,10 +101,10 @@ describe('creel without a command', () => {
     expect(await registered(env.HOME)).toEqual([])
   })
 
-  test('listen runs a service of its own where none runs, for as long as it does', async () => {
+  test('listen runs a service of its own where none runs, for as long as it does, whatever key is for others', async () => {
     await using receiver = await startReceiver()
     const env = { HOME: await preparedHome() }
-    const listener = await start(['listen', '--to', String(receiver.port)], env)
+    const listener = await start(['listen', '--to', String(receiver.port)], { ...env, CREEL_KEY: 'another' })
     const hook = (await listener.until(/\/hook\/\S+\n/)).trim()
     await fetch(`${hook}/paid`, { method: 'POST', body: 'x' })
     expect((await receiver.take(1))[0]).toMatchObject({ url: '/paid' })

@@ -1,7 +1,6 @@
-import { readFile } from 'node:fs/promises'
+import { chmod, chown, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { type Cell, cellNameOf, parseCells } from '@creel/core/cells'
 import { migrationState } from '@creel/migrations'
-import { writePrivately } from '@creel/terminal/connection/profile'
 import { type JsonOption, printJson, printTable, printText } from '@creel/terminal/output/print'
 import { type Command, InvalidArgumentError } from 'commander'
 import { pino } from 'pino'
@@ -113,14 +112,28 @@ async function stateOf(config: Config): Promise<{ readonly name: string; readonl
   }
 }
 
-/** Replaces the file at once, so that no program reads half of it. Checks the result first. */
+/**
+ * Replaces the file at once, so that no program reads half of it, and leaves it to the same readers: the service may run
+ * as another account. Checks the result first.
+ */
 async function changeFile(change: (cells: readonly FileCell[]) => readonly FileCell[]): Promise<void> {
   const file = configOfCells().CREEL_CELLS_FILE
   if (file === undefined) return
   const cells = change(parseCells(await readFile(file, 'utf8')))
   const text = `${JSON.stringify({ cells }, null, 2)}\n`
   parseCells(text)
-  await writePrivately(file, text)
+  const path = await realpath(file)
+  const { mode, uid, gid } = await stat(path)
+  const unfinished = `${path}.${process.pid}`
+  try {
+    await writeFile(unfinished, text, { mode: 0o600 })
+    await chown(unfinished, uid, gid)
+    await chmod(unfinished, mode)
+    await rename(unfinished, path)
+  } catch (error) {
+    await rm(unfinished, { force: true })
+    throw error
+  }
 }
 
 type FileCell = Omit<Cell, 'readUrl'> & { readonly readUrl?: string | null }

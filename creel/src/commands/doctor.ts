@@ -4,7 +4,7 @@ import { migrationState } from '@creel/migrations'
 import { EXIT } from '@creel/terminal/exitCodes'
 import { type JsonOption, printJson, printTable } from '@creel/terminal/output/print'
 import type { Command } from 'commander'
-import { type Config, decodeConfig } from '../config/index.ts'
+import { type Config, configOfOneCell, decodeConfig } from '../config/index.ts'
 import { withDatabase } from '../database/index.ts'
 import { environmentBesideService } from '../dataFolder.ts'
 import { type Check, check, databaseChecks } from '../doctor/databaseChecks.ts'
@@ -20,7 +20,8 @@ export function addDoctorCommand(command: Command, parts: ProgramParts): void {
   command
     .option('--json', 'print {"version","checks":[{"name","level","found","change"}]} on one line')
     .action(async ({ json }: JsonOption) => {
-      const { config, warnings } = decodeConfig(await environmentBesideService(process.env))
+      const { config: ofAll, warnings } = decodeConfig(await environmentBesideService(process.env))
+      const config = configOfOneCell(ofAll)
       const checks = [
         ...warnings.map((warning) => check('configuration', 'warning', warning, 'Correct it or remove it.')),
         ...(await withDatabase(config, parts, async (db) => [

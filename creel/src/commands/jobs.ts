@@ -3,7 +3,7 @@ import { type QueueState, readQueueStates } from '@creel/jobs'
 import { type JsonOption, printJson, printTable } from '@creel/terminal/output/print'
 import type { Command } from 'commander'
 import { CompiledQuery } from 'kysely'
-import { decodeConfig } from '../config/index.ts'
+import { configOfOneCell, decodeConfig } from '../config/index.ts'
 import { withDatabase } from '../database/index.ts'
 import { environmentBesideService } from '../dataFolder.ts'
 import type { ProgramParts } from '../programParts.ts'
@@ -14,7 +14,7 @@ export function addJobsCommand(command: Command, parts: ProgramParts): void {
   command
     .option('--json', 'print [{"queue","schedule","due","later","running","failed","nextAt"}] on one line')
     .action(async ({ json }: JsonOption) => {
-      const { config } = decodeConfig(await environmentBesideService(process.env))
+      const config = configOfOneCell(decodeConfig(await environmentBesideService(process.env)).config)
       const states = await withDatabase(config, parts, queueStates)
       if (json === true) return printJson(states)
       printTable<QueueState>(states, {

@@ -2,7 +2,7 @@ import { type Db, hasChangedPlans, hasSealedSecrets } from '@creel/core'
 import { migrationState, STOPS } from '@creel/migrations'
 import { type JsonOption, printJson, printText } from '@creel/terminal/output/print'
 import type { Command } from 'commander'
-import { type Config, decodeConfig } from '../config/index.ts'
+import { type Config, configOfOneCell, decodeConfig } from '../config/index.ts'
 import { withDatabase } from '../database/index.ts'
 import { environmentBesideService } from '../dataFolder.ts'
 import type { ProgramParts } from '../programParts.ts'
@@ -34,7 +34,8 @@ export function addUpgradeCheckCommand(command: Command, parts: ProgramParts): v
     )
     .action(async ({ json }: JsonOption) => {
       // Invalid variables end the command with a list of all of them, like a start.
-      const { config, warnings } = decodeConfig(await environmentBesideService(process.env))
+      const { config: ofAll, warnings } = decodeConfig(await environmentBesideService(process.env))
+      const config = configOfOneCell(ofAll)
       const report = await withDatabase(config, parts, (db) => reportOf(db, config, warnings))
       if (report.unknown.length > 0) process.exitCode = 1
       if (json === true) return printJson(report)

@@ -46,9 +46,11 @@ export function addWorkspaceCommands(command: Command, parts: ProgramParts): voi
     .action(async ({ json }: JsonOption) => {
       const cells = await asOperatorOfAll(parts, (operator) => operator.workspaces.list())
       const hasCells = cells.some(({ cell }) => cell !== null)
-      const workspaces = cells.flatMap(({ cell, answer }) =>
-        answer.map((workspace) => ({ ...workspace, ...(cell !== null && { cell: cell.name }) })),
-      )
+      const workspaces = cells
+        .flatMap(({ cell, answer }) =>
+          answer.map((workspace) => ({ ...workspace, ...(cell !== null && { cell: cell.name }) })),
+        )
+        .sort((left, right) => right.createdAt.localeCompare(left.createdAt))
       if (json === true) return printJson(workspaces)
       printTable(workspaces, {
         ...(hasCells && { Cell: ({ cell = '' }: { cell?: string }) => cell }),

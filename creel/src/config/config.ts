@@ -97,6 +97,17 @@ export function configsOfCells(config: Config): readonly [Config, ...Config[]] {
   return first === undefined ? [config] : [first, ...others]
 }
 
+/**
+ * The configuration of a command that is for one database.
+ *
+ * @throws ConfigError when there are several cells and none is named
+ */
+export function configOfOneCell(config: Config): Config {
+  const [first, ...others] = configsOfCells(config)
+  if (others.length === 0) return first
+  throw new ConfigError([`There are ${others.length + 1} cells: name one with --cell <name>`])
+}
+
 function chosenCells({ cells, CREEL_CELL }: Config): readonly Cell[] {
   return CREEL_CELL === undefined ? cells : cells.filter(({ name }) => name === CREEL_CELL)
 }

@@ -1,0 +1,39 @@
+import { beforeAll, expect, test } from 'bun:test'
+import { chmod, lstat, stat, symlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { runCreel, temporaryFolder } from '../support/process.ts'
+
+/** Commands on a file of cells whose databases none of them reaches. */
+
+let file: string
+let link: string
+let env: Record<string, string>
+
+beforeAll(async () => {
+  const folder = await temporaryFolder()
+  file = join(folder, 'cells.json')
+  link = join(folder, 'link.json')
+  const cells = ['one', 'two'].map((name, at) => ({
+    name,
+    number: at + 1,
+    databaseUrl: `postgres://127.0.0.1:9/${name}`,
+    weight: 1,
+  }))
+  await Bun.write(file, JSON.stringify({ cells }))
+  await symlink(file, link)
+  env = { CREEL_CELLS_FILE: link, CREEL_SECRET_KEY: Buffer.alloc(32, 1).toString('base64') }
+})
+
+test.each(['doctor', 'jobs', 'upgrade-check'])('%s is for one cell, which has to be named', async (command) => {
+  const { exitCode, stderr } = await runCreel([command], { env })
+  expect(stderr).toContain('There are 2 cells: name one with --cell <name>')
+  expect(exitCode).toBe(2)
+})
+
+test('a change of the file keeps who may read it, and a link to it', async () => {
+  await chmod(file, 0o640)
+  expect((await runCreel(['cells', 'drain', 'one'], { env })).exitCode).toBe(0)
+  expect((await stat(file)).mode & 0o777).toBe(0o640)
+  expect((await lstat(link)).isSymbolicLink()).toBeTrue()
+  expect(await Bun.file(file).json()).toMatchObject({ cells: [{ weight: 0 }, { weight: 1 }] })
+})
