@@ -24,11 +24,14 @@ beforeAll(async () => {
   env = { CREEL_CELLS_FILE: link, CREEL_SECRET_KEY: Buffer.alloc(32, 1).toString('base64') }
 })
 
-test.each(['doctor', 'jobs', 'upgrade-check'])('%s is for one cell, which has to be named', async (command) => {
-  const { exitCode, stderr } = await runCreel([command], { env })
-  expect(stderr).toContain('There are 2 cells: name one with --cell <name>')
-  expect(exitCode).toBe(2)
-})
+test.each(['doctor', 'jobs', 'upgrade-check'])(
+  '%s is for one cell, which has to be named',
+  async (command) => {
+    const { exitCode, stderr } = await runCreel([command], { env })
+    expect(stderr).toContain('There are 2 cells: name one with --cell <name>')
+    expect(exitCode).toBe(2)
+  },
+)
 
 test('a change of the file keeps who may read it, and a link to it', async () => {
   await chmod(file, 0o640)

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { type Creel, createCreel, type Endpoint } from 'creel-client'
 import { resumed } from '../../clients/typescript/src/resumed.ts'
 import { blocksOf } from '../../clients/typescript/src/sse.ts'
@@ -8,10 +8,7 @@ import { startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { refusalOf } from './refusal.ts'
 
-/** The live stream of the package creel-client, in every mode, against a service. */
-
-// A missing event fails its test by the timeout.
-setDefaultTimeout(20_000)
+/** The live stream of the package creel-client, in every mode, against a service. A missing event fails its test by the timeout. */
 
 let service: TestService
 let creel: Creel

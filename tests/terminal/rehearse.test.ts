@@ -179,7 +179,8 @@ describe('creel rehearse', () => {
     const [one, two] = runs
     expect(one?.exitCode).toBe(1)
     expect(one?.stdout).toContain('3 failed')
-    const first = (stdout = '') => stdout.slice(stdout.indexOf('First:'))
+    // The printed command ends where its own run began.
+    const first = (stdout = '') => stdout.slice(stdout.indexOf('First:'), stdout.indexOf('Send it again'))
     expect(first(two?.stdout)).toBe(first(one?.stdout))
     expect(one?.stdout).toContain('--faults reorder=0.3 --seed 42')
     handlerWith({})
