@@ -106,7 +106,7 @@ const attemptsOf = (db: Db, endpointId: string) =>
     )
     .where('a.endpointId', '=', endpointId)
 
-/** The next attempts of a range. */
+/** The next attempts of a range, in the order of their ids. */
 export async function nextAttempts(db: Db, range: Range): Promise<Read<ScannedAttempt>> {
   const sizes = await attemptsOf(db, range.endpointId)
     .where('a.id', '>', range.afterId)
@@ -117,7 +117,9 @@ export async function nextAttempts(db: Db, range: Range): Promise<Read<ScannedAt
     .execute()
   const ids = fitting(sizes)
   const lastId = ids.at(-1) ?? null
-  return { rows: await attemptsWithIds(db, range.endpointId, ids), lastId }
+  const rows = await attemptsWithIds(db, range.endpointId, ids)
+  // A search that ends early goes on after the last id that it searched.
+  return { rows: rows.toSorted((left, right) => left.id - right.id), lastId }
 }
 
 /**
