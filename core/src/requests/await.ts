@@ -45,6 +45,7 @@ export async function awaitRequest(
     const start: Unseen = { seenTo: filters.afterId ?? 0, left: [] }
     let unseen = start
     let isWaiting = false
+    let isStale = false
     try {
       while (!ended.aborted) {
         const key = JSON.stringify([ctx.workspace.id, endpoint.id, filters, unseen])
@@ -55,9 +56,13 @@ export async function awaitRequest(
         if (!isWaiting) awaitsWaiting.inc()
         isWaiting = true
         unseen = look?.unseen ?? unseen
-        if (look?.isBusy === true) await changes.next(BUSY_MS)
-        else if (unseen.left.length === 0) {
-          await changes.next()
+        if (look?.isBusy === true) {
+          await changes.next(BUSY_MS)
+          // A request that was looked at may have changed in this time.
+          isStale = mayChange(filters)
+        } else if (unseen.left.length === 0) {
+          if (!isStale) await changes.next()
+          isStale = false
           if (mayChange(filters)) unseen = start
         }
         throwIfRefused()
@@ -121,7 +126,8 @@ async function lookFor({ ctx, endpointId, filters, unseen }: Question): Promise<
     left = lookedTo === null ? others : [restOf(range, lookedTo, order), ...others]
     if (id === undefined && lookedTo === null) continue
     const found = id === undefined ? null : await readWhole(ctx, endpointId, id)
-    return { found, unseen: { seenTo, left }, isBusy: false }
+    if (found !== null) return { found, unseen: { seenTo, left }, isBusy: false }
+    break
   }
   if ((await findEndpoint(ctx.db, ctx.workspace.id, endpointId)) === undefined) throw notFound('endpoint')
   return { found: null, unseen: { seenTo, left }, isBusy: false }
@@ -152,7 +158,9 @@ async function findIn(
   }
   const wanted = { filters: within, order, skip: 0, take: 1, countsAll: false }
   const pace = filters.q === undefined ? THOROUGH : { ...THOROUGH, firstBytes: PROMPT.firstBytes }
-  const { ids, lookedTo } = await scanRequests(ctx.searches, endpointId, wanted, {}, pace)
+  // A step that is given up must not keep its connection while the next one runs.
+  const options = { inflightQueryAbortStrategy: 'cancel query' } as const
+  const { ids, lookedTo } = await scanRequests(ctx.searches, endpointId, wanted, options, pace)
   return { id: ids[0], lookedTo: ids[0] ?? lookedTo }
 }
 
