@@ -42,6 +42,7 @@ export async function checkEndpointChange(
   const changed = <Value>(value: Value, stored: Value) =>
     isDeepStrictEqual(value, stored) ? undefined : value
   const known = endpointView(endpoint, ctx)
+  const answerFrom = isDeepStrictEqual(input.answerFrom, known.answerFrom) ? undefined : input.answerFrom
   issues.push(
     ...checkResponse({
       responseStatusCode: changed(input.responseStatusCode, endpoint.responseStatusCode),
@@ -54,12 +55,14 @@ export async function checkEndpointChange(
     ...checkDedupe(changed(input.dedupe, known.dedupe), ctx.plan.limits),
     ...checkStoring(input),
     ...originalIssues(endpoint, input),
-    ...(await checkAnswers(ctx, endpoint.id, {
-      responses: input.responses,
-      answerFrom: isDeepStrictEqual(input.answerFrom, known.answerFrom) ? undefined : input.answerFrom,
-    })),
+    ...(await checkAnswers(ctx, endpoint.id, { responses: input.responses, answerFrom })),
     ...(await checkForward(ctx, endpoint, input)),
   )
+  const isEnded = input.forwardUrl === '' || (input.forwardingEnabled === false && endpoint.forwardingEnabled)
+  if (isEnded && answerFrom != null && answerFrom.actionId === endpoint.forwardActionId) {
+    const detail = 'The same call removes the action or switches it off. Leave one of both out.'
+    issues.push(issue(['answerFrom', 'actionId'], 'not_allowed', detail))
+  }
   return issues
 }
 
