@@ -2,6 +2,8 @@ import { closeIncidents, openIncident } from '../../alerts/index.ts'
 import type { Services } from '../../api/services.ts'
 import { run, statement } from '../../platform/db/index.ts'
 
+const WATCHED = "a.governed and a.delivery_policy::jsonb ->> 'backlogAlertSeconds' is not null"
+
 /**
  * Governed actions with a limit of age, the creation of their oldest waiting delivery, and whether an incident is open.
  */
@@ -20,8 +22,13 @@ const READ_AGES = statement(
       select d.created_at as at, d.request_id from deliveries d
       where d.action_id = a.id and d.flow_state = state order by d.id limit 1) waits
     order by waits.at limit 1) oldest on true
-  where a.governed and a.delivery_policy::jsonb ->> 'backlogAlertSeconds' is not null`,
+  where ${WATCHED}`,
   { notNull: ['secondsMax'] },
+)
+
+const LOCK_WATCHED = statement(
+  'lock action with a limit of age',
+  `select a.id from actions a where a.id = $1::uuid and ${WATCHED} for no key update`,
 )
 
 /**
@@ -39,6 +46,8 @@ export async function watchBacklogs(services: Services): Promise<void> {
         await closeIncidents(services, trx, { kind: 'delivery.backlog', subjectIds: [row.id] })
         return
       }
+      // Deletions and new policies close the incident; one that was made meanwhile would find none to close.
+      if ((await run(trx, LOCK_WATCHED, [row.id])).length === 0) return
       await openIncident(services, trx, {
         kind: 'delivery.backlog',
         workspaceId: row.workspaceId,
