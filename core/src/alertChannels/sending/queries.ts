@@ -139,13 +139,13 @@ export async function reduceSends(trx: Trx, alertIds: readonly string[]): Promis
   if (alertIds.length === 0) return
   await trx
     .deleteFrom('alertDeliveries')
-    .where('alertId', 'in', alertIds)
+    .where(sql<boolean>`alert_id = any(${alertIds}::uuid[])`)
     .where('recipient', 'is not', null)
     .execute()
   await trx
     .updateTable('alertDeliveries')
     .set({ detail: null })
-    .where('alertId', 'in', alertIds)
+    .where(sql<boolean>`alert_id = any(${alertIds}::uuid[])`)
     .where('detail', 'is not', null)
     .execute()
 }
