@@ -18,10 +18,11 @@ const LATE_SECONDS = 120
 
 /** Gives what was read last, for {@link READ_EVERY_MS}. */
 function sparingly<Value>(read: () => Promise<Value>): () => Promise<Value> {
+  const readOnce = joined(read)
   let last: { readonly at: number; readonly value: Promise<Value> } | undefined
   return () => {
     if (last === undefined || performance.now() - last.at > READ_EVERY_MS)
-      last = { at: performance.now(), value: read() }
+      last = { at: performance.now(), value: readOnce() }
     return last.value
   }
 }
