@@ -142,11 +142,15 @@ export function addRehearseCommand(command: Command, tools: TerminalTools): void
       const { replay } = await api.calls.replays.start({ ...start, seed })
       if (replay === null) throw new ClientError('The service started no replay.', [])
       const state = options.stateUrl === undefined ? undefined : new StateWatch(options.stateUrl)
-      const run = await toItsEnd(api, endpoint.id, replay, async (signal) => {
-        const local = { options, state, tools, signal }
-        const running = isLocal ? followLocally(api, endpoint.id, replay, local) : undefined
-        return await ended(api, endpoint.id, replay, { running, signal })
-      })
+      const run = await toItsEnd(
+        api,
+        { endpointId: endpoint.id, replayId: replay.id, isLocal },
+        async (signal) => {
+          const local = { options, state, tools, signal }
+          const running = isLocal ? followLocally(api, endpoint.id, replay, local) : undefined
+          return await ended(api, endpoint.id, replay, { running, signal })
+        },
+      )
       await writeReports(api, endpoint.id, run, options)
       const found = {
         run,
@@ -174,11 +178,17 @@ function shownLine(send: CallAnswer<'replays_start'>['shown'][number]) {
     .join('  ')
 }
 
-/** A replay whose command has ended would never end by itself, and takes one of the few places of its workspace. */
+/**
+ * Follows a replay to its end. One that this command sends would never end without it, and takes one of the few places
+ * of its workspace: it is cancelled when the command fails. A stop cancels one that the service sends, too.
+ */
 async function toItsEnd(
   { calls }: ApiClient,
-  endpointId: string,
-  { id: replayId }: Run,
+  {
+    endpointId,
+    replayId,
+    isLocal,
+  }: Readonly<Record<'endpointId' | 'replayId', string>> & { isLocal: boolean },
   follow: (signal: AbortSignal) => Promise<Run>,
 ): Promise<Run> {
   return await untilStopped(async (stopped) => {
@@ -187,6 +197,7 @@ async function toItsEnd(
       return await follow(AbortSignal.any([stopped, failed.signal]))
     } catch (error) {
       failed.abort()
+      if (!isLocal && !stopped.aborted) throw error
       const isCancelled = await calls.replays.cancel({ endpointId, replayId }, { timeoutMs: CANCEL_MS }).then(
         () => true,
         () => false,
