@@ -309,11 +309,7 @@ describe('the list of captures', () => {
     world.follower?.hear({ kind: 'arrived', requests: [row(5001)], lastId: 5001 })
     await Bun.sleep(0)
     expect([ids(), stream.get().problem]).toEqual([[1], 'Error: gone'])
-    world.isHidden = true
-    world.visibilityChanged()
     await world.tick()
-    world.isHidden = false
-    world.visibilityChanged()
     expect(world.followedAfter).toEqual([1, 1])
   })
 

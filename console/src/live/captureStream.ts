@@ -315,7 +315,9 @@ export class CaptureStream extends Store<Captures> {
       else if (event.requests === undefined) {
         // If the page cannot be read, the stream must go on where the rows end.
         this.#stop()
-        void this.open({ keepsBars: true })
+        void this.open({ keepsBars: true }).then(() => {
+          if (this.get().problem !== null) this.#comeBack(undefined)
+        })
       } else this.#replace(event.requests.toReversed(), event.totalCount)
     } else {
       const fresh = event.requests.filter(({ id }) => id > this.#newest).toReversed()
