@@ -887,6 +887,9 @@ export interface StatementRows {
     readonly keyEndpointId: null
     readonly keyExpiresAt: null
   })
+  'lock action with a limit of age': {
+    readonly id: string
+  }
   'lock breaker': {
     readonly breaker: 'closed' | 'open' | 'probing'
     readonly failures: Date[]
