@@ -248,7 +248,7 @@ describe('PATCH /api/v1/endpoints/{endpointId}', () => {
   test('names the action of an answer that the same call removes or switches off', async () => {
     const { alice } = service
     const endpoint = await alice.endpoint({ forwardUrl: 'http://127.0.0.1:9/' })
-    const [{ id: actionId }] = Object((await alice.get(endpoint.at('/actions'))).body).items
+    const [{ id: actionId }] = Object((await alice.get(endpoint.at('/actions'))).body).actions
     for (const members of [{ forwardUrl: '' }, { forwardingEnabled: false }]) {
       const refused = await alice.patch(endpoint.at(''), { ...members, answerFrom: { actionId } })
       expect(wrongParts(refused)).toEqual(['#/answerFrom/actionId not_allowed'])
