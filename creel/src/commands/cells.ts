@@ -1,6 +1,7 @@
-import { chmod, chown, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { readFile, realpath, stat } from 'node:fs/promises'
 import { type Cell, cellNameOf, parseCells } from '@creel/core/cells'
 import { migrationState } from '@creel/migrations'
+import { replaceFile } from '@creel/terminal/connection/profile'
 import { type JsonOption, printJson, printTable, printText } from '@creel/terminal/output/print'
 import { type Command, InvalidArgumentError } from 'commander'
 import { pino } from 'pino'
@@ -123,17 +124,7 @@ async function changeFile(change: (cells: readonly FileCell[]) => readonly FileC
   const text = `${JSON.stringify({ cells }, null, 2)}\n`
   parseCells(text)
   const path = await realpath(file)
-  const { mode, uid, gid } = await stat(path)
-  const unfinished = `${path}.${process.pid}`
-  try {
-    await writeFile(unfinished, text, { mode: 0o600 })
-    await chown(unfinished, uid, gid)
-    await chmod(unfinished, mode)
-    await rename(unfinished, path)
-  } catch (error) {
-    await rm(unfinished, { force: true })
-    throw error
-  }
+  await replaceFile(path, text, await stat(path))
 }
 
 type FileCell = Omit<Cell, 'readUrl'> & { readonly readUrl?: string | null }

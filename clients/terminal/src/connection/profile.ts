@@ -1,4 +1,5 @@
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import type { Stats } from 'node:fs'
+import { chmod, chown, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
@@ -64,7 +65,28 @@ export async function removeProfile(environment: Environment): Promise<boolean> 
 /** Writes a file of mode 0600 atomically: a reader sees the old text or the new one. */
 export async function writePrivately(file: string, text: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+  await replaceFile(file, text)
+}
+
+/** Mode and owner of a file, as `stat` gives them. */
+type Access = Pick<Stats, 'mode' | 'uid' | 'gid'>
+
+/**
+ * Writes a file atomically.
+ *
+ * @param access by default only who writes it can read it
+ */
+export async function replaceFile(file: string, text: string, access?: Access): Promise<void> {
   const unfinished = `${file}.${process.pid}`
-  await writeFile(unfinished, text, { mode: 0o600 })
-  await rename(unfinished, file)
+  try {
+    await writeFile(unfinished, text, { mode: 0o600 })
+    if (access !== undefined) {
+      await chown(unfinished, access.uid, access.gid)
+      await chmod(unfinished, access.mode)
+    }
+    await rename(unfinished, file)
+  } catch (error) {
+    await rm(unfinished, { force: true })
+    throw error
+  }
 }
