@@ -27,11 +27,6 @@ import { endpointChange, endpointToChange, noteChange } from './change.ts'
 import { checkNewEndpoint, createEndpoint } from './create.ts'
 import { changeEndpoint, checkEndpointChange } from './update.ts'
 
-const withSpelling = <Input extends Parameters<typeof asSpelled>[1]>({ rawBody }: Context, input: Input) => ({
-  ...input,
-  ...asSpelled(rawBody, input),
-})
-
 /**
  * Routes that write endpoints; in the API they are among the other routes of `endpoints`. They are a separate noun,
  * because the deprecated forward members write actions, and actions import endpoints.
@@ -69,8 +64,8 @@ export const endpointEditingRoutes = router({
     status: 201,
     errors: ['limit_reached', 'feature_not_in_plan'],
     gate: ({ plan }) => requireFeature(plan, 'endpoints'),
-    check: (ctx, input) => checkNewEndpoint(ctx, withSpelling(ctx, input)),
-  }).mutation(({ ctx, input }) => createEndpoint(ctx, withSpelling(ctx, input))),
+    check: (ctx, input) => checkNewEndpoint(ctx, asSpelled(ctx.rawBody, input)),
+  }).mutation(({ ctx, input }) => createEndpoint(ctx, asSpelled(ctx.rawBody, input))),
 
   update: route({
     method: 'PATCH',
@@ -98,8 +93,8 @@ export const endpointEditingRoutes = router({
     output: Endpoint,
     errors: ['concurrent_change', 'limit_reached', 'feature_not_in_plan'],
     finds: findsEndpoint,
-    check: (ctx, input) => checkEndpointChange(ctx, ctx.endpoint, withSpelling(ctx, input)),
-  }).mutation(({ ctx, input }) => changeEndpoint(ctx, ctx.endpoint, withSpelling(ctx, input))),
+    check: (ctx, input) => checkEndpointChange(ctx, ctx.endpoint, asSpelled(ctx.rawBody, input)),
+  }).mutation(({ ctx, input }) => changeEndpoint(ctx, ctx.endpoint, asSpelled(ctx.rawBody, input))),
 
   rotateUrl: route({
     method: 'POST',

@@ -13,22 +13,21 @@ import { StoreRulesInput } from './storing.ts'
 type Settings = Omit<CreateInput, 'ttlSeconds' | 'forwardUrl' | 'forwardingEnabled' | 'forwardSigningSecret'>
 
 /** Members of an input whose rules and conditions may hold numbers of any length. */
-interface Documents<Response extends { readonly when?: unknown }> {
-  readonly responses?: readonly Response[] | undefined
+interface Documents {
+  readonly responses?: readonly { readonly when?: unknown }[] | undefined
   readonly storeRules?: CreateInput['storeRules'] | null
 }
 
-/** The same members with numbers as the call spells them, of which `JSON.parse` has rounded the long ones. */
-export function asSpelled<Response extends { readonly when?: unknown }>(
-  sent: SentJson | null,
-  { responses, storeRules }: Documents<Response>,
-) {
+/** The same input with numbers of its documents as the call spells them: `JSON.parse` has rounded the long ones. */
+export function asSpelled<Input extends Documents>(sent: SentJson | null, input: Input) {
+  const { responses, storeRules } = input
   const part = (...path: readonly (string | number)[]) => {
     const text = sent?.part(path)
     return text === undefined ? undefined : shownJson(text)
   }
   const spelled = storeRules && StoreRulesInput.safeParse(part('storeRules'))
   return {
+    ...input,
     ...(spelled?.success && { storeRules: spelled.data }),
     ...(responses && {
       responses: responses.map((response, index) => ({

@@ -39,12 +39,10 @@ export const storeRuleRoutes = router({
     errors: ['shredded'],
     finds: findsEndpoint,
     check: ({ rawBody }, input) => [
-      ...checkStoring({ ...input, ...asSpelled(rawBody, input) }),
+      ...checkStoring(asSpelled(rawBody, input)),
       ...issuesOfSource(input, true),
     ],
-  }).mutation(({ ctx, input }) =>
-    previewStoring(ctx, ctx.endpoint, { ...input, ...asSpelled(ctx.rawBody, input) }),
-  ),
+  }).mutation(({ ctx, input }) => previewStoring(ctx, ctx.endpoint, asSpelled(ctx.rawBody, input))),
 })
 
 /** Separate from the queue of deliveries, so that previews never delay those. */
