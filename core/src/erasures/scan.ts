@@ -117,9 +117,7 @@ export async function nextAttempts(db: Db, range: Range): Promise<Read<ScannedAt
     .execute()
   const ids = fitting(sizes)
   const lastId = ids.at(-1) ?? null
-  const rows = await attemptsWithIds(db, range.endpointId, ids)
-  // A search that ends early goes on after the last id that it searched.
-  return { rows: rows.toSorted((left, right) => left.id - right.id), lastId }
+  return { rows: await attemptsWithIds(db, range.endpointId, ids), lastId }
 }
 
 /**
@@ -170,17 +168,18 @@ export async function isAnyPending(db: Db, { endpointId, afterId, upToId }: Rang
   return row !== undefined
 }
 
+/** Attempts in the order of their ids in the list: a search that ends early goes on after the last that it searched. */
 async function attemptsWithIds(db: Db, endpointId: string, ids: readonly number[]) {
   if (ids.length === 0) return []
-  return await attemptsOf(db, endpointId)
+  const rows = await attemptsOf(db, endpointId)
     .where('a.id', 'in', ids)
     .select(['a.id', 'a.requestId', 'a.state', 'a.url', 'a.error', 'a.transformNote'])
     .select(['d.sentUrl', 'd.sentHeaders', 'd.sentBody', 'd.sentBodyTruncated'])
     .select(['d.receivedHeaders', 'd.receivedBody', 'd.receivedBodyTruncated'])
     .select(sealedMembers('d'))
-    .orderBy('a.requestId')
-    .orderBy('a.id')
     .execute()
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  return ids.flatMap((id) => byId.get(id) ?? [])
 }
 
 export function attemptHolds(finder: ValueFinder, attempt: ScannedAttempt): Search {
