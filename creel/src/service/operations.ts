@@ -16,31 +16,25 @@ const READ_EVERY_MS = 5000
 /** Time for which jobs may be due, as in the alert rules for Prometheus. */
 const LATE_SECONDS = 120
 
-/** Gives what was read last, for {@link READ_EVERY_MS}. */
-function sparingly<Value>(read: () => Promise<Value>): () => Promise<Value> {
-  const readOnce = joined(read)
-  let last: { readonly at: number; readonly value: Promise<Value> } | undefined
-  return () => {
-    if (last === undefined || performance.now() - last.at > READ_EVERY_MS)
-      last = { at: performance.now(), value: readOnce() }
-    return last.value
-  }
-}
+/** Time after which the connection of a read counts as lost. A session of the service ends a statement within it. */
+const PENDING_MS = 65_000
 
-/** Time after which the connection of a check counts as lost. A session of the service ends a statement within it. */
-const JOINED_MS = 65_000
-
-/** Lets callers join a check that is under way, since `/readyz` is public: it holds one connection, however many ask. */
-function joined<Value>(check: () => Promise<Value>): () => Promise<Value> {
-  let last: { readonly at: number; readonly value: Promise<Value> } | undefined
+/**
+ * Lets callers join a read that is under way, since `/readyz` is public: it holds one connection, however many ask.
+ *
+ * @param keptMs how long callers get its result after it began
+ */
+function shared<Value>(read: () => Promise<Value>, keptMs = 0): () => Promise<Value> {
+  let last: { readonly at: number; readonly value: Promise<Value>; isPending: boolean } | undefined
   return () => {
-    if (last !== undefined && performance.now() - last.at < JOINED_MS) return last.value
-    const begun = { at: performance.now(), value: check() }
-    last = begun
-    const forget = () => {
-      if (last === begun) last = undefined
+    const now = performance.now()
+    if (last !== undefined && now - last.at < (last.isPending ? PENDING_MS : keptMs)) return last.value
+    const begun = { at: now, value: read(), isPending: true }
+    const end = () => {
+      begun.isPending = false
     }
-    begun.value.then(forget, forget)
+    begun.value.then(end, end)
+    last = begun
     return begun.value
   }
 }
@@ -68,15 +62,15 @@ export function operationsOf(
   // One that is out of reach would delay the figures of the others until they are given up.
   const reached = () =>
     running.filter(({ services: { cell } }) => cell === null || cells?.all().get(cell.name) === 'ok')
-  const mostBytes = sparingly(async () => {
+  const mostBytes = shared(async () => {
     const all = await Promise.all(reached().map((cell) => readStorage(cell.services.db)))
     return Math.max(0, ...all.map(({ totalBytes }) => totalBytes))
-  })
-  const jobsNote = sparingly(async () => {
+  }, READ_EVERY_MS)
+  const jobsNote = shared(async () => {
     const loads = await Promise.all(reached().map(({ opened }) => readQueueLoad(opened.boss)))
     const late = Math.max(0, ...loads.flat().map(({ lagSeconds }) => lagSeconds))
     return late < LATE_SECONDS ? 'ok' : `late: due for ${Math.round(late)} s`
-  })
+  }, READ_EVERY_MS)
   const storageNote = async (bound: number) => {
     const share = (await mostBytes()) / Math.max(1, bound)
     return share < NEARLY_FULL ? 'ok' : `nearly full: ${Math.round(share * 100)} % of CREEL_STORAGE_MAX`
@@ -96,7 +90,7 @@ export function operationsOf(
       }),
       ...(cells !== undefined && notesOf(cells)),
       ...(max !== null && { storage: () => storageNote(max) }),
-      ...(hasReplica && { replica: joined(async () => replicaNote(await services.reads.state())) }),
+      ...(hasReplica && { replica: shared(async () => replicaNote(await services.reads.state())) }),
     },
     async beforeScrape() {
       if (processes?.isFirst === false) return
@@ -141,7 +135,7 @@ export function operationsOf(
 }
 
 function databaseChecks({ services, boss }: OpenServices): Operations['checks'] {
-  return { database: joined(() => checkDatabase(services.db)), queue: joined(() => checkQueue(boss)) }
+  return { database: shared(() => checkDatabase(services.db)), queue: shared(() => checkQueue(boss)) }
 }
 
 async function figuresOf({ services, boss }: OpenServices) {
