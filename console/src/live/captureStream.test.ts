@@ -137,6 +137,17 @@ async function opened(world: World) {
   return { stream, leave, ids: () => stream.get().rows.map(({ id }) => id) }
 }
 
+/** A list that was paused at its first row, and has heard that the service stores 4,000 requests. */
+async function pausedInFlood() {
+  const world = new World()
+  world.arrive(1)
+  const list = await opened(world)
+  list.stream.setPaused(true)
+  world.stored = [row(5000), row(4999)]
+  world.follower?.hear({ kind: 'behind', lastId: 5000, requests: [row(4999), row(5000)], totalCount: 4000 })
+  return { world, ...list }
+}
+
 describe('the list of captures', () => {
   test('shows what is stored, then what arrives, and follows from the newest', async () => {
     const world = new World()
@@ -261,12 +272,7 @@ describe('the list of captures', () => {
   )
 
   test('what arrives while a paused list is read anew is shown once it is asked for again', async () => {
-    const world = new World()
-    world.arrive(1)
-    const { stream, ids } = await opened(world)
-    stream.setPaused(true)
-    world.stored = [row(5000), row(4999)]
-    world.follower?.hear({ kind: 'behind', lastId: 5000, requests: [row(4999), row(5000)], totalCount: 4000 })
+    const { world, stream, ids } = await pausedInFlood()
     world.answering = () => world.arrive(5001)
     stream.setPaused(false)
     await Bun.sleep(0)
@@ -277,12 +283,7 @@ describe('the list of captures', () => {
   })
 
   test('paused in a flood, it stays paused where its rows cannot be read, and counts on', async () => {
-    const world = new World()
-    world.arrive(1)
-    const { stream, ids } = await opened(world)
-    stream.setPaused(true)
-    world.stored = [row(5000), row(4999)]
-    world.follower?.hear({ kind: 'behind', lastId: 5000, requests: [row(4999), row(5000)], totalCount: 4000 })
+    const { world, stream, ids } = await pausedInFlood()
     world.answering = () => {
       throw new Error('gone')
     }
