@@ -106,7 +106,7 @@ export function createApp(services: Services, options: AppOptions): AnyElysia {
     .onError(({ code, error, request }) => {
       const path = loggedPath(request)
       if (code === 'NOT_FOUND') {
-        // Whoever may not read the metrics does not learn that they are here.
+        // A caller who may not read the metrics does not learn that they are here.
         const isHidden = isAt('/metrics', path) && !mayReadMetrics(request, options.metricsToken)
         const refusal = isHidden ? undefined : methodRefusal(path, traceIdOf(request))
         return refusal ?? plain(404, 'Not Found')

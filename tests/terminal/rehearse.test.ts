@@ -207,7 +207,7 @@ describe('creel rehearse', () => {
     handlerWith({ needsOrder: true })
     const first = await runCreel([...to, ...words, '--per-second', '1000', '--against', id], { env })
     expect(first.stdout).toContain('Send it again')
-    // What comes later is no part of it.
+    // A later capture is no part of it.
     await own.capture({ body: JSON.stringify({ id: ORDERS + 1 }) })
     handlerWith({ needsOrder: true })
     const again = againIn(first.stdout)

@@ -25,7 +25,7 @@ export type SettingsForm = Form<SettingsDraft, Endpoint>
 /** Secrets that are typed; empty keeps the stored one. They are never kept in the browser. */
 export const NO_SECRETS = { signingSecret: '', handshakeToken: '' }
 
-/** What is typed of secrets after some were saved: those that were typed since. */
+/** The secrets that were typed after a save of others. */
 export function secretsLeft(typed: typeof NO_SECRETS, saved: typeof NO_SECRETS): typeof NO_SECRETS {
   const signingSecret = typed.signingSecret === saved.signingSecret ? '' : typed.signingSecret
   const handshakeToken = typed.handshakeToken === saved.handshakeToken ? '' : typed.handshakeToken

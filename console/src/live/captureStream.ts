@@ -141,7 +141,7 @@ export class CaptureStream extends Store<Captures> {
     try {
       const { items, below, lastId, totalCount, isEstimate, omitsSealed } = await this.source.newest(PAGE)
       if (opening !== this.#opening) return
-      // What was heard meanwhile is not among these rows: it is sent again.
+      // Captures that were heard meanwhile are not among these rows: the stream sends them again.
       this.#newest = lastId
       this.#waiting = []
       this.#held = []

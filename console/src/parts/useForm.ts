@@ -35,7 +35,7 @@ interface Options<Draft, Saved> {
   readonly preset?: Partial<Draft>
   /** Saves the draft. `before` is the stored version that it began with. */
   readonly save: (draft: Draft, before: Draft) => Promise<Saved>
-  /** What was saved as a draft, for a form that makes something and may go on as the form that changes it. */
+  /** The saved thing as a draft, for a form that makes something and may go on as the form that changes it. */
   readonly draftOfSaved?: (saved: Saved) => Draft
   /** Deletes the stored version; undefined if there is none. */
   readonly remove?: (() => Promise<unknown>) | undefined

@@ -109,7 +109,7 @@ const TITLES: { readonly [Kind in EventKind]: (name: string) => string } = {
   'channel.test': (name) => `Test message for ${name}`,
 }
 
-/** What ended a dead letter before its retries, by the reason of its incident. */
+/** Why a dead letter ended before its retries, by the reason of its incident. */
 const ENDED_EARLY: Readonly<Record<string, string>> = {
   gone: 'the receiver answered 410 Gone',
   evicted: 'its request was evicted at the limit of the plan',

@@ -98,7 +98,7 @@ export function waitingSince(trx: Trx, before: Date) {
 
 /**
  * Deletes older closed incidents, and older alerts with their deliveries. The opening alert of an incident that is left
- * stays, without its message: whoever was told of the incident is told of its end.
+ * stays, without its message: its closing alert goes to the same channels.
  *
  * @returns the older alerts that stay
  */

@@ -77,7 +77,7 @@ export async function dropDeliveries(trx: Trx, actionId: string): Promise<void> 
 /**
  * Ends open deliveries whose request is about to be deleted. Each gets one attempt row in state `DeadLetter` with the
  * reason. Nothing is left to replay, so the deliveries do not stay as dead letters. Their incidents open or count.
- * Those of notify actions are `Errored` and have no incident: a channel would be told about itself.
+ * Deliveries of notify actions end as `Errored` without an incident, because its alert would be about their own channel.
  */
 export async function endDeliveries(
   services: DeliveryServices,

@@ -31,8 +31,8 @@ type ErasureServices = Pick<Services, 'db' | 'clock' | 'enqueue' | 'secrets' | '
 
 /**
  * Works on an erasure for {@link SLICE_MS}, and queues the job that continues it. Each step erases what it found and
- * stores the progress in one transaction, so an interrupted step is done again, and a finished one is not. Of processes
- * that do the same step, the first that ends it goes on.
+ * stores the progress in one transaction, so an interrupted step is done again, and a finished one is not. If two
+ * processes do the same step, the first to end it goes on.
  *
  * @throws errors of an unreachable database
  */
@@ -102,7 +102,7 @@ async function workOn(services: ErasureServices, row: ErasureRow, signal: AbortS
         .returning('id')
         .executeTakeFirst()
       // Another cell continues with the progress that was copied, or a process has done the step because the lease had
-      // ended. Whoever ends it first goes on, so that a step that outlasts its lease is not repeated for ever.
+      // ended. The first to end it goes on, so that a step that outlasts its lease is not repeated for ever.
       if (written === undefined) return true
       if (!row.dryRun) await step.erase(trx)
       if (isPaused) await enqueue(trx, ERASURE_RUNS, [{ payload: { erasureId: row.id }, startAfter }])

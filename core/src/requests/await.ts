@@ -115,7 +115,7 @@ const lookTogether = gathering<Question, Look>(async (_db, questions) => {
 
 /** Looks through what is unseen, up to one pace of a scan. A lookup is shared, so it does not end with its first caller. */
 async function lookFor({ ctx, endpointId, filters, unseen }: Question): Promise<Look> {
-  // Requests of an endpoint are stored in the order of their ids. What is restored to a lower id wakes no await.
+  // Requests of an endpoint are stored in the order of their ids. A request that is restored has a lower id, and wakes no await.
   const newestId = await newestRequestId(ctx.db, endpointId)
   const seenTo = Math.max(newestId, unseen.seenTo)
   const arrived = newestId > unseen.seenTo ? [{ above: unseen.seenTo, below: newestId + 1 }] : []

@@ -80,7 +80,7 @@ export function addListenCommand(command: Command, tools: TerminalTools): void {
       const api = await openApi(options, tools).catch(async (error: unknown) => {
         if (!(error instanceof NoService)) throw error
         quick = await serviceOfOurOwn(tools)
-        // That key is for another service.
+        // The key of the environment is for another service.
         return await openApi({ ...options, url: quick.url }, tools, { ...process.env, CREEL_KEY: undefined })
       })
       await run(wanted, options, { api, sender, tools })

@@ -99,7 +99,7 @@ export function bodyText(request: Readable): SafeText[] {
   return [...SafeText.lines(shown), ...rest, ...note]
 }
 
-/** Of a string that is longer than what is shown its beginning: a match of any length takes seconds. */
+/** Tokens of JSON. A string that is longer than a shown body is cut: matching it whole would take seconds. */
 const TOKENS = new RegExp(`"(?:[^"\\\\]|\\\\.){0,${BODY_CHARACTERS}}"?|[{}[\\],:]|[^\\s{}[\\],:"]+`, 'g')
 
 /**

@@ -105,8 +105,8 @@ function oneOf<Word extends string>(words: readonly Word[], given: string, optio
 }
 
 /**
- * The options again, for a command that repeats one request with its fault. Where its neighbours matter, because they
- * changed places, the whole rehearsal is repeated, with what was captured until it was made.
+ * The options again, for a command that repeats one request with its fault. A fault that changes the order
+ * shows among its neighbours only: then the command repeats the whole rehearsal, on the captures up to its start.
  */
 export function repeatWords(
   options: RehearseOptions,

@@ -140,7 +140,7 @@ export async function leaveFlows(
   await wakeFlows(services, trx, flowsOf(left), 'end')
   const held = new Set(left.flatMap(({ actionId, flowState }) => (flowState === 'held' ? [actionId] : [])))
   const subjectIds: string[] = []
-  // Who holds or frees keys of an action locks its incident: the last one sees what the others have done.
+  // Transactions that hold or free keys of an action lock its incident: the last one sees the work of the others.
   for (const id of await lockOpen(trx, 'delivery.held', [...held]))
     if ((await run(trx, IS_ANY_HELD, [id])).length === 0) subjectIds.push(id)
   await closeIncidents(services, trx, { kind: 'delivery.held', subjectIds })
