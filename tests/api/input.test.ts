@@ -72,6 +72,19 @@ describe('a wrong part is named by where it came from', () => {
     expect(wrongParts(halfPair)).toEqual(['#/responseHeaders/%EF%BF%BD bad_format'])
   })
 
+  test('a name that would be dropped is refused where it stands', async () => {
+    const named = JSON.parse('{"X-Fine":"1","__proto__":"2"}')
+    const { id } = (await service.alice.post('/api/v1/endpoints', {})).body as { id: string }
+    const refusals = [
+      [await service.alice.post('/api/v1/endpoints', { responseHeaders: named }), '#/responseHeaders'],
+      [
+        await service.alice.patch(`/api/v1/endpoints/${id}`, { responses: [{ headers: named }] }),
+        '#/responses/0/headers',
+      ],
+    ] as const
+    for (const [answer, at] of refusals) expect(wrongParts(answer)).toEqual([`${at}/__proto__ not_allowed`])
+  })
+
   test('in a detail that names the part, whatever was wrong with it', async () => {
     const detailOf = async (call: Promise<Answer>) => Object((await call).body).detail
     const { alice } = service

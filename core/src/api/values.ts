@@ -19,6 +19,25 @@ export function byName<Value extends z.ZodType>(value: Value) {
   return z.custom<z.output<typeof record>>((input) => record.safeParse(input).success).meta(described)
 }
 
+/** An object in input with names that its sender chooses, but not `__proto__`, which zod's own record omits silently. */
+export function namedInput<Value extends z.ZodType>(value: Value) {
+  const record = z.record(z.string(), value)
+  const { $schema: _dialect, ...described } = z.toJSONSchema(record, { io: 'input' })
+  return z
+    .unknown()
+    .superRefine((input, context) => {
+      if (typeof input !== 'object' || input === null || !Object.hasOwn(input, '__proto__')) return
+      context.addIssue({
+        code: 'custom',
+        path: ['__proto__'],
+        params: { code: 'not_allowed' },
+        message: 'The name __proto__ is not allowed.',
+      })
+    })
+    .pipe(record)
+    .meta(described)
+}
+
 /** Whether the year in UTC is one that both a stored timestamp and an answer can express. */
 export const isStorableTime = (date: Date): boolean =>
   date.getUTCFullYear() >= 1 && date.getUTCFullYear() <= 9999

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { z } from 'zod'
 import type { Accepted } from '../api/checks.ts'
 import { gathering } from '../api/gathering.ts'
+import { namedInput } from '../api/values.ts'
 import { ConditionDocument, parseCondition, storedCondition } from '../engine/conditions/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import { shownJson } from '../engine/json/index.ts'
@@ -22,7 +23,7 @@ const ANSWER_CLOSES = ['reset', 'mid-body'] as const
 
 const answer = {
   status: z.number().default(200).meta({ description: '200-299 or 400-599' }),
-  headers: z.record(z.string(), z.string()).default({}).meta({
+  headers: namedInput(z.string()).default({}).meta({
     description: '`Content-Type` is one that an endpoint may answer; by default the endpoint’s own',
   }),
 }

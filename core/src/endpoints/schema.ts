@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { withExample } from '../api/examples.ts'
-import { endpointId, optional, Timestamp } from '../api/values.ts'
+import { endpointId, namedInput, optional, Timestamp } from '../api/values.ts'
 import { COLUMNS_MAX } from '../engine/columns/index.ts'
 import { MAX_PATH_LENGTH } from '../engine/conditions/index.ts'
 import { networkOf } from '../engine/networks.ts'
@@ -40,7 +40,7 @@ const writable = {
   provider: optional(z.string().max(100)).meta({ description: 'Slug of the provider catalog; "" for none' }),
   responseStatusCode: optional(z.number()).meta({ description: '200-299 or 400-599' }),
   responseContentType: optional(z.string()),
-  responseHeaders: optional(z.record(z.string(), z.string())).meta({ description: '{} clears' }),
+  responseHeaders: optional(namedInput(z.string())).meta({ description: '{} clears' }),
   responseBody: optional(z.string()).meta({ description: 'At most 65536 bytes' }),
   responses: optional(z.array(ScriptedResponse).max(ANSWER_LIMITS.responsesMax)).meta({
     description:
