@@ -70,7 +70,8 @@ export const ERRORS = {
   rate_limited: {
     status: 429,
     title: 'Too Many Requests',
-    meaning: 'The key has used its calls of this minute, or too many calls of one kind run at once.',
+    meaning:
+      'The key has used its calls of this minute, too many calls of one kind run at once, or the address has made too many calls with wrong keys.',
     remedy: 'Wait for the seconds in `Retry-After`, then retry.',
   },
   concurrent_change: {
@@ -84,7 +85,8 @@ export const ERRORS = {
     status: 409,
     title: 'Conflict',
     meaning: 'The workspace has reached a limit of its plan.',
-    remedy: 'Remove one, or move the workspace to a larger plan. Waiting does not help.',
+    remedy:
+      'Remove one, or move the workspace to a larger plan. Waiting does not help, except for a key that a rotation replaces.',
   },
   no_destination: {
     status: 409,
@@ -115,7 +117,8 @@ export const ERRORS = {
   unavailable: {
     status: 503,
     title: 'Service Unavailable',
-    meaning: 'The service cannot answer now: its database is unreachable, or the search took too long.',
+    meaning:
+      'The service cannot answer now: its database is unreachable, the search took too long, the workspace is being moved, or the relay is full.',
     remedy:
       'Wait for the seconds in `Retry-After`, then retry. Narrow a search that took too long, or read it by cursors with `partial=true`.',
   },

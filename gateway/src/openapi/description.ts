@@ -8,7 +8,7 @@ const ABOUT = `Capture URLs store the requests that senders post to them. This A
 - **Keys** belong to one workspace. An id of another workspace is answered like an absent one.
 - **Errors** are \`application/problem+json\`: branch on \`code\`, quote \`traceId\` when you report one.
 - **Lists** are newest first, in pages of at most 100.
-- **Writes**: an omitted member and \`null\` mean "unchanged" (on create: the default); an empty value clears.
+- **Writes**: an omitted member and \`null\` mean "unchanged" (on create: the default); an empty value clears. Members without an empty value are cleared by \`null\`; their descriptions say so.
 - **v1 is append-only**: members may be added, existing ones never change meaning. Ignore members that you do not know.`
 
 /**
