@@ -79,10 +79,20 @@ export const sessionQuery = queryOptions({
   staleTime: 60_000,
 })
 
-/** The endpoints of the workspace, newest first; at most 100. The workspace's stream keeps them up to date. */
+const ENDPOINT_PAGES_MAX = 10
+
+/** The endpoints of the workspace, newest first; at most 1,000. The workspace's stream keeps them up to date. */
 export const endpointsQuery = queryOptions({
   queryKey: ['endpoints'],
-  queryFn: () => creel.endpoints.list.query({ page: 1, pageSize: 100 }),
+  queryFn: async () => {
+    const read = (page: number) => creel.endpoints.list.query({ page, pageSize: 100 })
+    const first = await read(1)
+    // What is made meanwhile moves others to the next page, which has them once more.
+    const items = new Map(first.items.map((one) => [one.id, one]))
+    for (let page = 2; page <= Math.min(first.totalPages, ENDPOINT_PAGES_MAX); page += 1)
+      for (const one of (await read(page)).items) items.set(one.id, one)
+    return { ...first, items: [...items.values()] }
+  },
 })
 
 export const endpointQuery = (endpointId: string) =>

@@ -91,6 +91,11 @@ test('a capture is changed and sent; a refusal and a reload lose nothing that wa
   await dialog.waitFor({ state: 'detached' })
   await page.keyboard.press('4')
   await page.getByRole('button', { name: /422 Edited/ }).waitFor()
+  // An action that is not listed is not shown as another choice.
+  const gone = crypto.randomUUID()
+  await opened.goTo(`/e/${endpoint.id}/deliveries?action=${gone}`)
+  await page.getByText('0 attempts').waitFor()
+  expect(await page.getByLabel('Action').locator('option:checked').innerText()).toContain(gone)
   expect(faults).toEqual([])
 })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { openConsole, startConsoleService } from '../support/console.ts'
+import { holdCalls, openConsole, startConsoleService } from '../support/console.ts'
 
 test('a search covers all endpoints, and leads to what it found', async () => {
   const service = await startConsoleService({ parts: ['gateway'] })
@@ -32,4 +32,21 @@ test('a search covers all endpoints, and leads to what it found', async () => {
   await page.keyboard.press('Enter')
   await page.getByText('3 results in 2 endpoints').waitFor()
   expect(faults).toEqual([])
+})
+
+test('an endpoint that is deleted while all are searched ends no search', async () => {
+  const { alice } = await startConsoleService({ parts: ['gateway'] })
+  const kept = await alice.endpoint({ name: 'kept' })
+  await kept.capture({ body: 'needle' })
+  const deleted = await alice.endpoint({ name: 'deleted' })
+  await deleted.capture({ body: 'needle' })
+  const { page, goTo } = await openConsole(alice)
+  await goTo('/search')
+  const held = await holdCalls(page, /requests\.list/)
+  await page.getByRole('searchbox').fill('needle')
+  await page.getByRole('searchbox').press('Enter')
+  await held.called
+  await alice.delete(`/api/v1/endpoints/${deleted.id}`)
+  held.release()
+  await page.getByText('1 result in 1 endpoint').waitFor()
 })

@@ -36,3 +36,14 @@ test('endpoints are filtered and grouped, and a counter leads to the requests th
   expect(await page.locator('.row').count()).toBe(2)
   expect(faults).toEqual([])
 })
+
+test('the filter finds each of more endpoints than one page of the list has', async () => {
+  const { alice } = await startConsoleService({ parts: ['gateway'], limits: { endpointsMax: 200 } })
+  await alice.endpoint({ name: 'oldest' })
+  await Promise.all(Array.from({ length: 100 }, (_, index) => alice.endpoint({ name: `newer ${index}` })))
+  const { page, goTo } = await openConsole(alice)
+  await goTo('/usage')
+  const list = page.getByRole('region', { name: 'Endpoints' })
+  await list.getByLabel('Filter endpoints').fill('oldest')
+  await list.getByRole('link', { name: /^oldest/ }).waitFor()
+})

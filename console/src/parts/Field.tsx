@@ -133,6 +133,8 @@ export function Select<Value extends string | number>({
   label,
   ...rest
 }: ChoiceProps<Value> & Partial<FieldIds> & { readonly label?: string }) {
+  // What is gone, or beyond the list, is shown as it is: a browser would show the first option.
+  const isUnlisted = rest.value !== '' && !options.some(({ value }) => value === rest.value)
   return (
     <select
       {...rest}
@@ -144,6 +146,7 @@ export function Select<Value extends string | number>({
         if (chosen !== undefined) onChange(chosen.value)
       }}
     >
+      {isUnlisted && <option value={rest.value}>{`${rest.value} (not listed)`}</option>}
       {options.map(({ value, words }) => (
         <option key={value} value={value}>
           {words}

@@ -75,10 +75,10 @@ function Commands({ endpointId, run }: { endpointId: string; run: ReplayRun }) {
   )
   return (
     <>
-      <Button look="small" onClick={() => change.mutate(run.state === 'paused' ? 'resume' : 'pause')}>
+      <Button look="small" {...change.button(run.state === 'paused' ? 'resume' : 'pause')}>
         {run.state === 'paused' ? 'Resume' : 'Pause'}
       </Button>
-      <Button look="small quiet" onClick={() => change.mutate('cancel')}>
+      <Button look="small quiet" {...change.button('cancel')}>
         Cancel
       </Button>
       <Problem error={change.error} />

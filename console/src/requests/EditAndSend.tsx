@@ -30,18 +30,21 @@ export function EditAndSend({ endpoint, request, onClose }: Props) {
   const list = useQuery(actionsQuery(endpoint.id))
   const forwards = list.data?.actions.filter(({ kind }) => kind === 'forward') ?? []
   const ids = { endpointId: endpoint.id, requestId: request.id }
+  /** The chosen action; the first, if it is gone. */
+  const via = ({ actionId }: { readonly actionId: string }) =>
+    forwards.find(({ id }) => id === actionId) ?? forwards[0]
   const form = useForm({
     keptAs: `send ${endpoint.id} ${request.id}`,
     begin: () => draftOfRequest(request),
     save: (draft) =>
       creel.requests.send.mutate({
         ...ids,
-        ...membersOfDraft({ ...draft, actionId: draft.actionId || (forwards[0]?.id ?? '') }, request),
+        ...membersOfDraft({ ...draft, actionId: via(draft)?.id ?? '' }, request),
       }),
     stale: [['attempts', endpoint.id, request.id]],
   })
   const { change, draft } = form
-  const action = forwards.find(({ id }) => id === draft.actionId) ?? forwards[0]
+  const action = via(draft)
   const isUnsigned = action?.signing.signed === false
   const changed = changedLines(draft, request)
   const pretty = isEditable(request) ? laidOut(draft.body) : null

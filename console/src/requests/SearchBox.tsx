@@ -31,7 +31,8 @@ export function SearchBox({ endpointId, value, onChange }: Props) {
     enabled: isOpen,
     staleTime: 30_000,
   })
-  useEffect(() => setTyped(value), [value])
+  // The address has the text without the blanks around it, between which more may be typed.
+  useEffect(() => setTyped((now) => (now.trim() === value ? now : value)), [value])
   // The last text must not change the address of another screen, not even of one that is still loading.
   useLayoutEffect(() => () => clearTimeout(timer.current), [])
   const offered: readonly Suggestion[] = isOpen ? offer(endpointId, typed, labels.data?.items ?? []) : []

@@ -8,7 +8,7 @@ import { Page } from '../parts/Page.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { Method, StateMark } from '../parts/StateMark.tsx'
 import { endpointsQuery } from '../queries.ts'
-import { creel, type Endpoint, type RequestSummary } from '../trpc.ts'
+import { creel, type Endpoint, type RequestSummary, statusOf } from '../trpc.ts'
 import { bytes, count, plural } from '../words/format.ts'
 import { type Filters, filtersOf, parseSearch } from '../words/grammar.ts'
 import { sharedMembers, tellingPreview } from '../words/telling.ts'
@@ -19,8 +19,10 @@ export function SearchScreen() {
   const [params, change] = useAddress()
   const q = params.get('q') ?? ''
   const list = useQuery(endpointsQuery)
+  const [times, setTimes] = useState(0)
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
+    setTimes(times + 1)
     change({ q: String(new FormData(event.currentTarget).get('q') ?? '').trim() })
   }
   const isCut = list.data !== undefined && list.data.totalCount > list.data.items.length
@@ -47,14 +49,22 @@ export function SearchScreen() {
       {q === '' ? (
         <p className="hint">The search has the words of an endpoint’s list, and covers all endpoints.</p>
       ) : (
-        list.data !== undefined && <Results key={q} q={q} all={list.data.items} />
+        list.data !== undefined && (
+          <Results key={`${times} ${q}`} q={q} all={list.data.items} onAgain={() => setTimes(times + 1)} />
+        )
       )}
     </Page>
   )
 }
 
+interface ResultsProps {
+  readonly q: string
+  readonly all: readonly Endpoint[]
+  readonly onAgain: () => void
+}
+
 /** Searches once, when it appears: later captures do not change the results. */
-function Results({ q, all }: { readonly q: string; readonly all: readonly Endpoint[] }) {
+function Results({ q, all, onAgain }: ResultsProps) {
   const [endpoints] = useState(() => searched(all))
   const [found, setFound] = useState<readonly Found[]>([])
   const [searchedCount, setSearchedCount] = useState(0)
@@ -87,9 +97,9 @@ function Results({ q, all }: { readonly q: string; readonly all: readonly Endpoi
             </p>
           ),
       )}
-      <Problem error={error} />
+      <Problem error={error} onRetry={onAgain} />
       <p role="status" className="hint">
-        {isDone
+        {isDone || error !== null
           ? `${plural(matchCount, 'result')} in ${plural(matching.length, 'endpoint')}`
           : `Searching ${count(searchedCount + 1)} of ${plural(endpoints.length, 'endpoint')}…`}
       </p>
@@ -193,9 +203,13 @@ async function searchAll(
 ): Promise<void> {
   const found: Found[] = []
   for (const [index, endpoint] of endpoints.entries()) {
-    const one = await searchOne(endpoint, filters, signal)
+    const one = await searchOne(endpoint, filters, signal).catch((reason: unknown) => {
+      // Deleted meanwhile, it has no matches.
+      if (statusOf(reason) === 404) return undefined
+      throw reason
+    })
     if (signal.aborted) return
-    found.push(one)
+    if (one !== undefined) found.push(one)
     tell([...found], index + 1)
   }
 }
