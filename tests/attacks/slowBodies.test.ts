@@ -35,6 +35,9 @@ const differentNames = (count: number) => {
   return `[${items.join(',')}]`
 }
 
+/** An object with this many members. */
+const members = (count: number) => `{${Array.from({ length: count }, (_, at) => `"k${at}":1`).join(',')}}`
+
 const capture = async (body: string) => {
   const url = `${service.creel.captureUrl}/hook/${endpointId}`
   const answer = await fetch(url, { method: 'POST', body, headers: { 'Content-Type': 'application/json' } })
@@ -90,6 +93,18 @@ describe('an innocent bystander notices nothing of', () => {
       expect(await preview(`"sample":{"body":${text}}`, 200)).toContain('"faulted":false')
       await service.rounds(2)
     }, BUSY_MS))
+
+  test.each([
+    ['a long name with thousands of members', 1, `{"${'n'.repeat(500_000)}":${members(30_000)}}`],
+    ['members without end', 8, members(80_000)],
+  ])('the shape of %s', async (_, count, body) => {
+    for (let sent = 0; sent < count; sent += 1) await capture(body)
+    await service.attackedBy(async () => {
+      const answer = await service.call('GET', `/api/v1/endpoints/${endpointId}/shape?last=${count}`)
+      expect(await answer.json()).toMatchObject({ sampleCount: count })
+      await service.rounds(2)
+    }, BUSY_MS)
+  })
 
   test('a tool call with many values', () =>
     service.attackedBy(async () => {

@@ -201,7 +201,7 @@ async function learnFields({ db, clock }: Context, rows: readonly SourceRow[]): 
       without.push(endpointId)
       continue
     }
-    const fields = shapeOf(newest)
+    const fields = (await shapeOf(newest))
       .filter(({ path, types, share }) => share >= FIELDS.share && isField(path, types))
       .sort((one, other) => other.share - one.share)
       .slice(0, FIELDS.max)

@@ -262,12 +262,12 @@ export const requestRoutes = router({
     }),
     output: Shape,
     finds: findsEndpoint,
-  }).query(async ({ ctx, input }) => {
-    const rows = await searching(ctx, `shape ${ctx.endpoint.id}`, (db, options) =>
-      newestRequests(db, ctx.endpoint.id, input, options),
-    )
-    return { sampleCount: rows.length, paths: shapeOf(rows) }
-  }),
+  }).query(({ ctx, input }) =>
+    searching(ctx, `shape ${ctx.endpoint.id}`, async (db, options) => {
+      const rows = await newestRequests(db, ctx.endpoint.id, input, options)
+      return { sampleCount: rows.length, paths: await shapeOf(rows) }
+    }),
+  ),
 
   update: route({
     method: 'PATCH',

@@ -1,5 +1,12 @@
 import { isJsonNumber, membersOf, numberText } from '../engine/json/index.ts'
-import { asRead, headerText, parsedBody, urlEncodedPairs } from '../engine/message/index.ts'
+import {
+  asRead,
+  type EvaluatedRequest,
+  headerText,
+  parsedBody,
+  urlEncodedPairs,
+} from '../engine/message/index.ts'
+import { inSlices } from '../platform/turns/index.ts'
 import { type StoredRequestRow, storedRequest } from './storedRequest.ts'
 
 /** JSON types of values in captured requests. */
@@ -25,6 +32,8 @@ const DEPTH_MAX = 16
 const ELEMENTS_LOOKED_AT = 20
 const EXAMPLE_CHARACTERS = 80
 const PATH_CHARACTERS_MAX = 200
+/** Values that are looked at before other work of the process may run. */
+const VALUES_OF_PIECE = 64
 const BARE_NAME = /^[^.[\]"\s{}]+$/
 /** Header fields that every sender has, which are left out. */
 const PLAIN_HEADERS = /^(host|content-length|connection|accept.*|user-agent|creel-.*)$/i
@@ -38,22 +47,24 @@ interface Seen {
 
 /**
  * Lists the paths of bodies, queries and headers in stored requests, each with its types, its share and an example.
+ * Runs in slices of the event loop's time, since bodies may have any number of members.
  *
  * @param rows newest first; an example is from the first row with the path
  * @returns at most {@link SHAPE_PATHS_MAX} paths, in the order in which they were found
  */
-export function shapeOf(rows: readonly StoredRequestRow[]): ShapePath[] {
+export function shapeOf(rows: readonly StoredRequestRow[]): Promise<ShapePath[]> {
+  return inSlices(shapeInSteps(rows))
+}
+
+function* shapeInSteps(rows: readonly StoredRequestRow[]): Generator<void, ShapePath[]> {
   const seen = new Map<string, Seen>()
   for (const [index, row] of rows.entries()) {
-    const note = (path: string, type: ValueType, example: string) => noteIn(seen, index, path, type, example)
-    const request = storedRequest(row)
-    const body = parsedBody(asRead(request))
-    if (body.kind !== 'none') walk(body.value, 'body', 0, note)
-    for (const [name, value] of urlEncodedPairs(request.queryString ?? '')) {
-      note(`query.${name}`, 'string', value)
-    }
-    for (const [name, value] of request.headers) {
-      if (!PLAIN_HEADERS.test(name)) note(`headers.${name}`, 'string', headerText(value))
+    yield
+    let count = 0
+    for (const { path, type, example } of valuesIn(storedRequest(row))) {
+      noteIn(seen, index, path, type, example)
+      count += 1
+      if (count % VALUES_OF_PIECE === 0) yield
     }
   }
   return [...seen].map(([path, { count, example, types }]) => ({
@@ -64,9 +75,28 @@ export function shapeOf(rows: readonly StoredRequestRow[]): ShapePath[] {
   }))
 }
 
-type Note = (path: string, type: ValueType, example: string) => void
+/** A value of a request, where it is. */
+interface Found {
+  readonly path: string
+  readonly type: ValueType
+  readonly example: string
+}
+
+function* valuesIn(request: EvaluatedRequest): Generator<Found, void, undefined> {
+  const body = parsedBody(asRead(request))
+  if (body.kind !== 'none') yield* walk(body.value, 'body', 0)
+  for (const [name, value] of urlEncodedPairs(request.queryString ?? '')) {
+    yield { path: `query.${name}`, type: 'string', example: value }
+  }
+  for (const [name, value] of request.headers) {
+    if (PLAIN_HEADERS.test(name)) continue
+    yield { path: `headers.${name}`, type: 'string', example: headerText(value) }
+  }
+}
 
 function noteIn(seen: Map<string, Seen>, index: number, path: string, type: ValueType, example: string) {
+  // Before the look-up, which reads the whole path.
+  if (path.length > PATH_CHARACTERS_MAX) return
   const known = seen.get(path)
   if (known !== undefined) {
     known.types.add(type)
@@ -75,7 +105,7 @@ function noteIn(seen: Map<string, Seen>, index: number, path: string, type: Valu
     known.lastIn = index
     return
   }
-  if (seen.size >= SHAPE_PATHS_MAX || path.length > PATH_CHARACTERS_MAX) return
+  if (seen.size >= SHAPE_PATHS_MAX) return
   seen.set(path, { types: new Set([type]), example: shortened(example), count: 1, lastIn: index })
 }
 
@@ -86,23 +116,24 @@ function shortened(text: string): string {
     : [...text.slice(0, 2 * EXAMPLE_CHARACTERS)].slice(0, EXAMPLE_CHARACTERS).join('')
 }
 
-function walk(value: unknown, path: string, depth: number, note: Note): void {
-  if (depth > DEPTH_MAX) return
+function* walk(value: unknown, path: string, depth: number): Generator<Found, void, undefined> {
+  // Below a path that is too long, all are.
+  if (depth > DEPTH_MAX || path.length > PATH_CHARACTERS_MAX) return
   if (Array.isArray(value)) {
-    if (value.length === 0) note(path, 'array', '[]')
-    for (const element of value.slice(0, ELEMENTS_LOOKED_AT)) walk(element, `${path}[*]`, depth + 1, note)
+    if (value.length === 0) yield { path, type: 'array', example: '[]' }
+    for (const element of value.slice(0, ELEMENTS_LOOKED_AT)) yield* walk(element, `${path}[*]`, depth + 1)
     return
   }
   const members = membersOf(value)
   if (members !== undefined) {
-    if (members.length === 0) note(path, 'object', '{}')
-    for (const [name, member] of members) walk(member, memberPath(path, name), depth + 1, note)
+    if (members.length === 0) yield { path, type: 'object', example: '{}' }
+    for (const [name, member] of members) yield* walk(member, memberPath(path, name), depth + 1)
     return
   }
-  if (value === null) note(path, 'null', 'null')
-  else if (isJsonNumber(value)) note(path, 'number', numberText(value))
-  else if (typeof value === 'boolean') note(path, 'boolean', String(value))
-  else if (typeof value === 'string') note(path, 'string', value)
+  if (value === null) yield { path, type: 'null', example: 'null' }
+  else if (isJsonNumber(value)) yield { path, type: 'number', example: numberText(value) }
+  else if (typeof value === 'boolean') yield { path, type: 'boolean', example: String(value) }
+  else if (typeof value === 'string') yield { path, type: 'string', example: value }
 }
 
 const memberPath = (path: string, name: string) =>
