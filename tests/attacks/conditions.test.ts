@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { z } from 'zod'
 import { PLANS } from '../../core/src/plans/index.ts'
 import { eventually } from '../support/eventually.ts'
-import { type AttackedService, forwarded, startAttackedService } from './attackedService.ts'
+import { type AttackedService, capturedAt, forwarded, startAttackedService } from './attackedService.ts'
 
 const MIB = 1_048_576
 const { actionsMax, watchdogsMax } = PLANS.team.limits
@@ -35,6 +35,18 @@ const longCondition = (salt: number) => {
   })
   return { any: [group(0, 20), group(20, 40), group(40, 50)] }
 }
+
+/** Elements of a list, each of which is compared with every value of a condition. */
+const ELEMENTS = 5_000
+/** Limit for the processor time of one turn of the service's event loop. */
+const BUSY_MS = 250
+
+/** A condition that looks for a hundred objects, which no text or number finds at once. It never holds. */
+const oneOfObjects = (salt: number) => ({
+  path: 'body[*]',
+  op: 'in',
+  value: Array.from({ length: 100 }, (_, index) => ({ a: salt * 100 + index })),
+})
 
 const longBody = `[${'1,'.repeat(MIB / 2 - 2)}1]`
 
@@ -104,5 +116,28 @@ describe('an innocent bystander notices nothing of', () => {
       const answer = await fetch(`${service.creel.captureUrl}${path}`, { method: 'POST', body: '[1]' })
       return answer.status === 200
     })
+  })
+
+  test('replays whose conditions compare each element with a thousand values', async () => {
+    const endpointId = await post('/endpoints', {})
+    const { requestId } = await capturedAt(
+      new URL(`${service.creel.captureUrl}/hook/${endpointId}`),
+      service.attackersKey,
+      `[${'{},'.repeat(ELEMENTS - 1)}{}]`,
+    )
+    // Added last: the capture is not evaluated.
+    await post(`/endpoints/${endpointId}/actions`, {
+      kind: 'forward',
+      url: 'https://example.com/',
+      condition: { any: Array.from({ length: 15 }, (_, index) => oneOfObjects(index)) },
+    })
+    await service.attackedBy(async () => {
+      const requests = `/api/v1/endpoints/${endpointId}/requests`
+      const replayed = await service.call('POST', `${requests}/${requestId}/replay`, {})
+      expect(await replayed.json()).toMatchObject({ state: 'Skipped' })
+      const queued = await service.call('POST', `${requests}/bulk-replay`, { requestIds: [requestId] })
+      expect(await queued.json()).toMatchObject({ queuedCount: 0, skippedCount: 1 })
+      await service.rounds(2)
+    }, BUSY_MS)
   })
 })

@@ -4,6 +4,7 @@ import { requireStays } from '../api/seal.ts'
 import { flowSignal, insertDeliveries } from '../deliveries/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import { run, statement } from '../platform/db/index.ts'
+import { Turns, WAIT_MS_MAX } from '../platform/turns/index.ts'
 import {
   findOriginals,
   findReplayable,
@@ -13,9 +14,15 @@ import {
   storedRequest,
 } from '../requests/index.ts'
 import { chooseActions, matcherOf } from './replayRequest.ts'
+import { evaluate, evaluationLimit } from './replaySlot.ts'
 
 /** Requests in memory at once, with their bodies, while conditions are evaluated. */
 const EVALUATED_AT_ONCE = 10
+/** Time of the conditions of all requests of one bulk replay. */
+const EVALUATION_SECONDS = 60
+
+/** Bulk replays that evaluate conditions: one of a workspace at a time, since each holds bodies in memory. */
+const turns = new Turns({ atOnce: 1, wait: { msMax: WAIT_MS_MAX, noun: 'bulk replays' } })
 
 /** The requests `$2` of the endpoint `$1`, each with an action whose newest attempt of it is a dead letter. */
 const DEAD_LETTERS = statement(
@@ -43,7 +50,8 @@ export interface Through {
  *
  * @returns requests queued, deliveries created, and ids skipped: absent, binned, oversize, without their key or
  *   original, or no action matched
- * @throws DomainError as a single replay does
+ * @throws DomainError as a single replay does, `unavailable` when the conditions of all take over a minute; LineTooLong
+ *   when earlier bulk replays of the workspace take too long. Then nothing is queued
  */
 export async function bulkReplay(
   ctx: Context,
@@ -107,19 +115,25 @@ async function pairUp(
   if (isForced || matchesAll) {
     return found.flatMap(({ id }) => actions.map((action) => ({ requestId: id, action })))
   }
-  const pairs: Pair[] = []
-  for (let at = 0; at < found.length; at += EVALUATED_AT_ONCE) {
-    const ids = found.slice(at, at + EVALUATED_AT_ONCE).map(({ id }) => id)
-    const rows = await findReplayable(ctx, endpointId, ids)
-    const originals = await findOriginals(
-      ctx,
-      ctx.db,
-      rows.flatMap(({ id, redaction }) => (hasOriginal(redaction) ? [{ endpointId, requestId: id }] : [])),
-    )
-    for (const row of rows) {
-      const actionsOf = matching(originals.get(row.id) ?? storedRequest(row))
-      pairs.push(...actionsOf.map((action) => ({ requestId: row.id, action })))
+  const evaluateAll = async () => {
+    const limit = evaluationLimit(EVALUATION_SECONDS)
+    const pairs: Pair[] = []
+    for (let at = 0; at < found.length; at += EVALUATED_AT_ONCE) {
+      const ids = found.slice(at, at + EVALUATED_AT_ONCE).map(({ id }) => id)
+      const rows = await findReplayable(ctx, endpointId, ids)
+      const originals = await findOriginals(
+        ctx,
+        ctx.db,
+        rows.flatMap(({ id, redaction }) => (hasOriginal(redaction) ? [{ endpointId, requestId: id }] : [])),
+      )
+      for (const row of rows) {
+        const pieces = matching(originals.get(row.id) ?? storedRequest(row))
+        const actionsOf = await evaluate(ctx, pieces, limit)
+        pairs.push(...actionsOf.map((action) => ({ requestId: row.id, action })))
+      }
     }
+    return pairs
   }
-  return pairs
+  const { id } = ctx.workspace
+  return await turns.run(id, evaluateAll, { kind: `bulk replay ${endpointId}`, signal: ctx.signal })
 }

@@ -1,4 +1,4 @@
-import { type ActionRow, isOn, listActions, planDispatch } from '../actions/index.ts'
+import { type ActionRow, isOn, listActions, planDispatchInSteps } from '../actions/index.ts'
 import type { Context } from '../api/context.ts'
 import { DomainError, notAllowed, notFound, shredded } from '../api/errors.ts'
 import type { AttemptRow } from '../deliveries/index.ts'
@@ -7,8 +7,11 @@ import { requestRoot, storedCondition } from '../engine/conditions/index.ts'
 import type { EvaluatedRequest } from '../engine/message/index.ts'
 import { isShredded, keyOfRow } from '../platform/secrets/index.ts'
 import { findOriginals, hasOriginal, type RequestRow, storedRequest } from '../requests/index.ts'
-import { inReplaySlot } from './replaySlot.ts'
+import { evaluate, evaluationLimit, inReplaySlot } from './replaySlot.ts'
 import { type ReplayTarget, replayThrough } from './replayThrough.ts'
+
+/** Time of the conditions of one request. A capture waits as long for the evaluation of its own. */
+const EVALUATION_SECONDS = 30
 
 /** Result of a replay through one action: the attempt, or null if the condition did not match. */
 export interface Outcome {
@@ -30,7 +33,8 @@ export interface Replay {
  * goes through that action, regardless of its condition.
  *
  * @throws DomainError `forwarding_disabled`, `action_inactive`, `not_found` for an action of another endpoint,
- *   `validation_failed` for an oversize trace, `rate_limited` when too many replays run
+ *   `validation_failed` for an oversize trace, `rate_limited` when too many replays run, `unavailable` when the
+ *   conditions take over 30 s
  */
 export async function replayRequest(
   ctx: Context,
@@ -41,12 +45,17 @@ export async function replayRequest(
   const chosen = chooseActions(await listActions(ctx.db, endpoint.id), actionId)
   if (request.bodyTruncated) throw refusedAsOversize()
   const target = { ...targetOf(ctx, endpoint, request), ...(await requestToSend(ctx, request)) }
-  const runs = actionId === undefined ? matcherOf(chosen).matching(target.request) : chosen
-  return await inReplaySlot(ctx, chosen, async (signal) => {
-    const tried = await replayThrough(ctx, target, runs, signal)
+  const { matchesAll, matching } = matcherOf(chosen)
+  const goesThroughAll = actionId !== undefined || matchesAll
+  const replay = async (beginSends: () => AbortSignal) => {
+    const runs = goesThroughAll
+      ? chosen
+      : await evaluate(ctx, matching(target.request), evaluationLimit(EVALUATION_SECONDS))
+    const tried = await replayThrough(ctx, target, runs, beginSends())
     const outcomes = chosen.map((action) => ({ action, attempt: tried.get(action.id) ?? null }))
     return { state: worstOf(outcomes), outcomes }
-  })
+  }
+  return await inReplaySlot(ctx, chosen, replay, goesThroughAll ? 0 : EVALUATION_SECONDS)
 }
 
 /** The target of a replay, without the request that it sends. */
@@ -80,8 +89,10 @@ export function matcherOf(actions: readonly ActionRow[]) {
   const dispatchable = actions.map((action) => ({ ...action, condition: storedCondition(action.condition) }))
   return {
     matchesAll: dispatchable.every(({ condition }) => condition.test.kind === 'always'),
-    matching(request: EvaluatedRequest): ActionRow[] {
-      const chosen = new Set(planDispatch(dispatchable, requestRoot(request)).actions.map(({ id }) => id))
+    /** Yields between short steps. */
+    *matching(request: EvaluatedRequest): Generator<void, ActionRow[]> {
+      const plan = yield* planDispatchInSteps(dispatchable, requestRoot(request))
+      const chosen = new Set(plan.actions.map(({ id }) => id))
       return actions.filter(({ id }) => chosen.has(id))
     },
   }

@@ -1,7 +1,9 @@
 import type { ActionRow } from '../actions/index.ts'
 import type { Context } from '../api/context.ts'
+import { DomainError } from '../api/errors.ts'
 import { takeSlot } from '../api/slots.ts'
 import { storedPolicy } from '../deliveries/index.ts'
+import { inSlices, Turns } from '../platform/turns/index.ts'
 
 /** Concurrent inline replays of a workspace. */
 const PARALLEL_REPLAYS = 10
@@ -14,25 +16,73 @@ const BESIDES_SECONDS = 5
  * Runs one inline replay within the workspace's limit of concurrent ones.
  *
  * @param actions that it goes through
- * @param run gets the signal that aborts what it sends when its time is over
+ * @param run calls its argument when it begins to send; the signal aborts what it sends when its time is over
+ * @param evaluationSeconds time that it may take before it sends
  * @throws DomainError `rate_limited` when too many run
  */
 export async function inReplaySlot<Result>(
   ctx: Context,
   actions: readonly Pick<ActionRow, 'deliveryPolicy'>[],
-  run: (signal: AbortSignal) => Promise<Result>,
+  run: (beginSends: () => AbortSignal) => Promise<Result>,
+  evaluationSeconds = 0,
 ): Promise<Result> {
   const limits = actions.map(({ deliveryPolicy }) => storedPolicy(deliveryPolicy).timeoutSeconds ?? 0)
   const longestMs = Math.max(REPLAY_SECONDS, Math.max(0, ...limits) + BESIDES_SECONDS) * 1000
   const slot = await takeSlot(ctx, {
     scope: `replay:${ctx.workspace.id}`,
     max: PARALLEL_REPLAYS,
-    longestMs,
+    longestMs: longestMs + evaluationSeconds * 1000,
     noun: 'replays',
   })
   try {
-    return await run(AbortSignal.timeout(longestMs))
+    return await run(() => AbortSignal.timeout(longestMs))
   } finally {
     await slot.free()
+  }
+}
+
+/** Evaluations of conditions for replays: one of a workspace at a time, in turn, in slices of the event loop's time. */
+const evaluations = new Turns({ atOnce: 1 })
+
+/** Time limit of evaluations for one replay. */
+export interface EvaluationLimit {
+  readonly seconds: number
+  /** Aborted when the time is over. */
+  readonly isOver: AbortSignal
+}
+
+/** Starts the time of a limit. */
+export function evaluationLimit(seconds: number): EvaluationLimit {
+  return { seconds, isOver: AbortSignal.timeout(seconds * 1000) }
+}
+
+/**
+ * Evaluates conditions for a replay in the turn of its workspace. Nothing is sent or stored before: conditions over a
+ * long body may take any time.
+ *
+ * @param pieces yields between short steps
+ * @throws DomainError `unavailable` when the time is over; an `AbortError` when the caller hangs up
+ */
+export async function evaluate<Result>(
+  { workspace, signal: hangUp }: Pick<Context, 'workspace' | 'signal'>,
+  pieces: Generator<void, Result>,
+  { seconds, isOver }: EvaluationLimit,
+): Promise<Result> {
+  const signal = AbortSignal.any([hangUp, isOver])
+  try {
+    return await evaluations.run(workspace.id, () => inSlices(abortable(pieces, signal)), { signal })
+  } catch (error) {
+    if (!isOver.aborted || hangUp.aborted) throw error
+    const detail = `The conditions of the actions took over ${seconds} s. Replay fewer requests at once, or through one action.`
+    throw new DomainError('unavailable', detail, { retryAfterSeconds: seconds })
+  }
+}
+
+function* abortable<Result>(pieces: Generator<void, Result>, signal: AbortSignal): Generator<void, Result> {
+  for (;;) {
+    signal.throwIfAborted()
+    const piece = pieces.next()
+    if (piece.done === true) return piece.value
+    yield
   }
 }

@@ -35,9 +35,9 @@ export async function sendEdited(
   if (isShredded(row)) throw shredded()
   const request = editedRequest(storedRequest(row), edits)
   if (request.bodyTruncated) throw refusedAsOversize()
-  return await inReplaySlot(ctx, [action], async (signal) => {
+  return await inReplaySlot(ctx, [action], async (beginSends) => {
     const target = { ...targetOf(ctx, endpoint, row), request, edited }
-    const id = await replayForward(ctx, target, action, signal)
+    const id = await replayForward(ctx, target, action, beginSends())
     const [attempt] = await findAttempts(ctx.db, endpoint.id, [id])
     if (attempt === undefined) throw notFound('request')
     return await attemptWithRecord(ctx.db, endpoint.id, attempt)

@@ -1,0 +1,37 @@
+import { expect, test } from 'bun:test'
+import { evaluate, evaluationLimit } from './replaySlot.ts'
+
+const workspace = { id: 'a', name: 'A' }
+
+function* ended(): Generator<void, string> {
+  yield
+  return 'done'
+}
+
+/** Conditions that never end. Calls `first` after the first piece. */
+function* endless(first: () => void): Generator<void, void> {
+  yield
+  first()
+  for (;;) yield
+}
+
+const byHand = () => {
+  const controller = new AbortController()
+  return { isOver: controller.signal, end: () => controller.abort() }
+}
+
+test('conditions that take too long are refused, and give their turn to others', async () => {
+  const { isOver, end } = byHand()
+  const ctx = { workspace, signal: new AbortController().signal }
+  const long = evaluate(ctx, endless(end), { seconds: 30, isOver })
+  const short = evaluate(ctx, ended(), evaluationLimit(30))
+  await expect(long).rejects.toMatchObject({ code: 'unavailable', more: { retryAfterSeconds: 30 } })
+  expect(await short).toBe('done')
+})
+
+test('conditions are not evaluated any longer for a caller who has hung up', async () => {
+  const { isOver: signal, end } = byHand()
+  const isOver = new AbortController().signal
+  const evaluated = evaluate({ workspace, signal }, endless(end), { seconds: 30, isOver })
+  await expect(evaluated).rejects.toMatchObject({ name: 'AbortError' })
+})
