@@ -38,6 +38,8 @@ const longCondition = (salt: number) => {
 
 /** Elements of a list, each of which is compared with every value of a condition. */
 const ELEMENTS = 5_000
+/** Elements of a list in which no path finds anything. */
+const LONG_LIST = 150_000
 /** Limit for the processor time of one turn of the service's event loop. */
 const BUSY_MS = 250
 
@@ -137,6 +139,29 @@ describe('an innocent bystander notices nothing of', () => {
       expect(await replayed.json()).toMatchObject({ state: 'Skipped' })
       const queued = await service.call('POST', `${requests}/bulk-replay`, { requestIds: [requestId] })
       expect(await queued.json()).toMatchObject({ queuedCount: 0, skippedCount: 1 })
+      await service.rounds(2)
+    }, BUSY_MS)
+  })
+
+  test('a preview of a condition whose paths all lead nowhere, on a long list', async () => {
+    const endpointId = await post('/endpoints', {})
+    const body = `[${'{},'.repeat(LONG_LIST - 1)}{}]`
+    await capturedAt(new URL(`${service.creel.captureUrl}/hook/${endpointId}`), service.attackersKey, body)
+    const group = (from: number, to: number) => ({
+      all: Array.from({ length: to - from }, (_, index) => ({
+        path: `body[*].name${from + index}`,
+        op: 'eq',
+        value: 1,
+      })),
+    })
+    const condition = { all: [group(0, 20), group(20, 40), group(40, 50)] }
+    await service.attackedBy(async () => {
+      const path = `/api/v1/endpoints/${endpointId}/conditions/preview`
+      const answer = await service.call('POST', path, { condition })
+      expect(await answer.json()).toMatchObject({
+        testedCount: 1,
+        note: expect.stringContaining('matched nothing: body[*].name0, body[*].name1, '),
+      })
       await service.rounds(2)
     }, BUSY_MS)
   })

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type AbortableQueryOptions, sql } from 'kysely'
 import { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import { route, router } from '../api/route.ts'
@@ -69,7 +69,7 @@ const FIRST_IDS = 20
 /**
  * Evaluates a condition against the newest stored requests; stores nothing.
  *
- * @throws LineTooLong when earlier previews of the workspace take too long
+ * @throws LineTooLong when earlier previews or searches of the workspace take too long
  */
 async function tryCondition(
   ctx: Context,
@@ -79,17 +79,24 @@ async function tryCondition(
   const parsed = readCondition(ctx.rawBody, 'condition', document)
   if (!('condition' in parsed)) throw new Error('A condition that was checked cannot be read.')
   const { condition } = parsed
-  return await previewing(ctx, `condition ${endpointId}`, () => tryOn(ctx, endpointId, condition, last))
+  const kind = `condition ${endpointId}`
+  return await previewing(ctx, kind, () =>
+    searching(ctx, kind, (db, query) =>
+      tryOn({ db, query, signal: ctx.signal }, endpointId, condition, last),
+    ),
+  )
 }
 
-async function tryOn(ctx: Context, endpointId: string, condition: Condition, last: number) {
-  const newest = await searching(ctx, `sizes ${endpointId}`, (db, options) =>
-    visibleRequests(db, endpointId)
-      .select(['r.id', sql<number>`octet_length(r.body)`.as('bytes')])
-      .orderBy('r.id', 'desc')
-      .limit(last)
-      .execute(options),
-  )
+interface Read extends Pick<Context, 'db' | 'signal'> {
+  readonly query: AbortableQueryOptions
+}
+
+async function tryOn({ db, query, signal }: Read, endpointId: string, condition: Condition, last: number) {
+  const newest = await visibleRequests(db, endpointId)
+    .select(['r.id', sql<number>`octet_length(r.body)`.as('bytes')])
+    .orderBy('r.id', 'desc')
+    .limit(last)
+    .execute(query)
   let bytesLeft = READ_BYTES_MAX
   const tested = newest.filter(({ bytes }) => {
     bytesLeft -= bytes
@@ -97,9 +104,9 @@ async function tryOn(ctx: Context, endpointId: string, condition: Condition, las
   })
   const lowest = tested.at(-1)
   const afterId = lowest === undefined ? Number.MAX_SAFE_INTEGER : lowest.id - 1
-  const range = { afterId, signal: ctx.signal, limit: Math.max(1, tested.length) }
-  const found = await newestMatching(ctx.db, endpointId, condition, range)
-  const unmatched = await neverMatchedPaths(ctx.db, endpointId, condition, range)
+  const range = { afterId, signal, limit: Math.max(1, tested.length) }
+  const found = await newestMatching(db, endpointId, condition, range, query)
+  const unmatched = await neverMatchedPaths(db, endpointId, condition, range, query)
   const known = new Set(tested.map(({ id }) => id))
   const matched = found.map(({ requestId }) => requestId).filter((id) => known.has(id))
   const isMatched = new Set(matched)

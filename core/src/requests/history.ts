@@ -7,7 +7,7 @@ import {
   type Path,
   pathsOf,
   requestRoot,
-  unmatchedPaths,
+  unmatchedPathsInSteps,
 } from '../engine/conditions/index.ts'
 import { PARSED_BODY_BYTES_MAX } from '../engine/message/index.ts'
 import type { Db } from '../platform/db/index.ts'
@@ -87,28 +87,33 @@ export async function newestMatching(
   endpointId: string,
   condition: Condition,
   range: HistoryRange,
+  query?: AbortableQueryOptions,
 ): Promise<HistoricMatch[]> {
-  return await Array.fromAsync(matchingRequests(db, endpointId, condition, range))
+  return await Array.fromAsync(matchingRequests(db, endpointId, condition, range, query))
 }
 
 /**
  * Finds the paths of a condition that exist in no stored request after `afterId`. The result is empty if nothing is
- * stored. It reads the newest requests first, and stops once it has found each path.
+ * stored. It reads the newest requests first, and stops once it has found each path. Paths are looked for in slices of
+ * the event loop's time.
+ *
+ * @param query options of every query
  */
 export async function neverMatchedPaths(
   db: Db,
   endpointId: string,
   condition: Condition,
   { afterId, signal }: Required<Pick<HistoryRange, 'afterId'>> & Pick<HistoryRange, 'signal'>,
+  query: AbortableQueryOptions,
 ): Promise<readonly Path[]> {
   const paths = pathsOf(condition, { absent: false })
   let left = paths
   let isEmpty = true
   if (left.length === 0) return []
-  const range = { afterId, signal, narrowed: null, rows: CHUNK_ROWS.first }
+  const range = { afterId, signal, narrowed: null, rows: CHUNK_ROWS.first, query }
   for await (const row of candidates(db, endpointId, condition, range)) {
     isEmpty = false
-    left = unmatchedPaths(left, requestRoot(storedRequest(row)))
+    left = await inSlices(unmatchedPathsInSteps(left, requestRoot(storedRequest(row))))
     if (left.length === 0) break
   }
   return isEmpty ? [] : left

@@ -23,6 +23,13 @@ export {
   type Segment,
   segmentIn,
 } from './paths.ts'
-export { pathsOf, readValue, someValue, unmatchedPaths, unmatchedWords } from './read.ts'
+export {
+  pathsOf,
+  readValue,
+  someValue,
+  unmatchedPaths,
+  unmatchedPathsInSteps,
+  unmatchedWords,
+} from './read.ts'
 export { type DeliveryFacts, type ReadRoot, requestRoot } from './readRoot.ts'
 export { findText } from './textSearch.ts'

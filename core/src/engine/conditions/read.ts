@@ -185,6 +185,32 @@ export function unmatchedPaths(paths: readonly Path[], root: ReadRoot): readonly
   return paths.filter((path) => !someValue(root, path, () => true))
 }
 
+/** {@link unmatchedPaths} in pieces: the generator yields after each path, and within long lists. */
+export function* unmatchedPathsInSteps(
+  paths: readonly Path[],
+  root: ReadRoot,
+): Generator<void, readonly Path[]> {
+  const unmatched: Path[] = []
+  for (const path of paths) {
+    if (!(yield* findsInSteps(root, path))) unmatched.push(path)
+    yield
+  }
+  return unmatched
+}
+
+/** Lists of values that are found before the generator yields. */
+const LISTS_OF_PIECE = 16
+
+function* findsInSteps(root: ReadRoot, path: Path): Generator<void, boolean> {
+  let lists = 0
+  for (const { values } of valueLists(root, path)) {
+    if (values.length > 0) return true
+    lists += 1
+    if (lists % LISTS_OF_PIECE === 0) yield
+  }
+  return false
+}
+
 /** `matched nothing: body.tpye, headers.X`; null when there is no such path. At most 300 characters. */
 export function unmatchedWords(paths: readonly Pick<Path, 'text'>[]): string | null {
   if (paths.length === 0) return null
