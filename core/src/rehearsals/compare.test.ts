@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { processorTime } from '../../../tests/support/processorTime.ts'
 import { type Answer, compareAnswers, unstablePaths } from './compare.ts'
 
 const answer = (body: unknown, more: Partial<Answer> = {}): Answer => ({
@@ -42,6 +43,32 @@ describe('a comparison', () => {
     expect(paths(one, two, ['body.at', 'body.items[].id'])).toEqual([])
     expect(paths(one, two, ['body'])).toEqual([])
     expect(paths(one, two, ['body.a'])).toHaveLength(3)
+  })
+
+  test.each([
+    [['body.a'], ['body.a-b.c', 'body.ab', 'body.l[0]']],
+    [['body.a', 'body.a-b', 'body.a.b', 'body.l'], ['body.ab']],
+    [
+      ['body.ab', 'body.l[0]'],
+      ['body.a.b', 'body.a-b.c'],
+    ],
+    [
+      ['body.l[]', 'body.l[].x', 'body.a-'],
+      ['body.a.b', 'body.a-b.c', 'body.ab'],
+    ],
+  ])('that ignores %j tells %j', (ignored, told) => {
+    const body = (value: number) => answer({ a: { b: value }, 'a-b': { c: value }, ab: value, l: [value] })
+    expect(paths(body(1), body(2), ignored)).toEqual(told)
+  })
+
+  test('takes linear time, whatever names a receiver gives its members and headers', () => {
+    const dots = '.'.repeat(250_000)
+    const hostile = (value: number) =>
+      answer({ [dots]: value }, { headers: Array.from({ length: 30_000 }, () => ['a', `${value}`] as const) })
+    const used = processorTime()
+    expect(paths(hostile(1), hostile(2), ['headers.a', 'body.id'])).toEqual([`body.${dots}`.slice(0, 500)])
+    // It takes some 50 ms; a look at each part of the name and a copy for each header take seconds.
+    expect(used()).toBeLessThan(1500)
   })
 
   test('leaves out headers that say nothing about the handler', () => {
