@@ -42,23 +42,6 @@ export function holds(condition: Condition, root: ReadRoot): boolean {
   return at === HOLDS
 }
 
-/** Whether a condition holds for some values of the paths whose values are unknown. */
-export function mayHold(condition: Condition, root: ReadRoot, isUnknown: (path: Path) => boolean): boolean {
-  const program = programOf(condition)
-  const seen = new Set<number>()
-  const reaches = (at: number): boolean => {
-    if (at === HOLDS) return true
-    const step = program.steps[at]
-    // An outcome does not depend on the way to a step.
-    if (step === undefined || seen.has(at)) return false
-    seen.add(at)
-    const { leaf, whenTrue, whenFalse } = step
-    if (isUnknown(leaf.path)) return reaches(whenTrue) || reaches(whenFalse)
-    return reaches(passesLeaf(leaf, root) ? whenTrue : whenFalse)
-  }
-  return reaches(program.start)
-}
-
 /**
  * {@link holds} in pieces: the generator yields after each comparison with {@link PIECE_WEIGHT} values, and after each
  * leaf. A piece takes a few milliseconds over a body of 1 MiB, and at most about 20: one long text without regard to
@@ -74,6 +57,30 @@ export function* holdsInSteps(condition: Condition, root: ReadRoot): Generator<v
     at = (yield* passesLeafInSteps(step.leaf, root)) ? step.whenTrue : step.whenFalse
   }
   return at === HOLDS
+}
+
+/**
+ * Whether a condition holds for some values of the paths whose values are unknown; in pieces, as {@link holdsInSteps}.
+ */
+export function* mayHoldInSteps(
+  condition: Condition,
+  root: ReadRoot,
+  isUnknown: (path: Path) => boolean,
+): Generator<void, boolean> {
+  const program = programOf(condition)
+  const seen = new Set<number>()
+  const open = [program.start]
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    if (at === HOLDS) return true
+    const step = program.steps[at]
+    // An outcome does not depend on the way to a step.
+    if (step === undefined || seen.has(at)) continue
+    seen.add(at)
+    const { leaf, whenTrue, whenFalse } = step
+    if (isUnknown(leaf.path)) open.push(whenFalse, whenTrue)
+    else open.push((yield* passesLeafInSteps(leaf, root)) ? whenTrue : whenFalse)
+  }
+  return false
 }
 
 function passesLeaf(leaf: Leaf, root: ReadRoot): boolean {

@@ -1,7 +1,7 @@
 export * from './condition.ts'
 export { ConditionSet } from './conditionSet.ts'
 export { describeCondition } from './describe.ts'
-export { holds, holdsInSteps, looksOf, matches, mayHold } from './evaluate.ts'
+export { holds, holdsInSteps, looksOf, matches, mayHoldInSteps } from './evaluate.ts'
 export { type Instant, millisecondsOf, parseInstant, parseRfc3339 } from './leafValue.ts'
 export {
   ALWAYS,

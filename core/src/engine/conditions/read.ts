@@ -185,23 +185,22 @@ export function unmatchedPaths(paths: readonly Path[], root: ReadRoot): readonly
   return paths.filter((path) => !someValue(root, path, () => true))
 }
 
-/** {@link unmatchedPaths} in pieces: the generator yields after each path, and within long lists. */
+/** {@link unmatchedPaths} in pieces: the generator yields after each path, and each thousand lists of values. */
 export function* unmatchedPathsInSteps(
   paths: readonly Path[],
   root: ReadRoot,
 ): Generator<void, readonly Path[]> {
   const unmatched: Path[] = []
   for (const path of paths) {
-    if (!(yield* findsInSteps(root, path))) unmatched.push(path)
+    if (!(yield* hasValueInSteps(path, root))) unmatched.push(path)
     yield
   }
   return unmatched
 }
 
-/** Lists of values that are found before the generator yields. */
-const LISTS_OF_PIECE = 16
+const LISTS_OF_PIECE = 1000
 
-function* findsInSteps(root: ReadRoot, path: Path): Generator<void, boolean> {
+function* hasValueInSteps(path: Path, root: ReadRoot): Generator<void, boolean> {
   let lists = 0
   for (const { values } of valueLists(root, path)) {
     if (values.length > 0) return true

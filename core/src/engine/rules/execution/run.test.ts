@@ -2,9 +2,10 @@ import { describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { processorTime } from '../../../../../tests/support/processorTime.ts'
-import { bodyAfter, ruleOf, runOn, textOf } from '../../../../../tests/support/ruleRuns.ts'
+import { bodyAfter, captured, FACTS, ruleOf, runOn, textOf } from '../../../../../tests/support/ruleRuns.ts'
 import { decodeRule } from '../language/decode.ts'
 import { machineStopwatch } from './meter.ts'
+import { runRulesInSteps } from './run.ts'
 
 function hmac(text: string): string {
   return createHmac('sha256', 'a signing secret').update(text).digest('hex')
@@ -12,6 +13,10 @@ function hmac(text: string): string {
 
 /** Objects with a member each, of different names. */
 const objects = (count: number) => Array.from({ length: count }, (_, at) => `{"name-${at}": 1}`).join(',')
+
+/** Objects, which conditions compare one after the other. */
+const HUNDRED = Array.from({ length: 100 }, (_, n) => ({ n }))
+const EMPTY_OBJECTS = `[${'{},'.repeat(120_000)}{}]`
 
 const FORM = 'application/x-www-form-urlencoded'
 
@@ -360,6 +365,63 @@ describe('bounds', () => {
     const { output, rules } = runOn({ body }, [rule], { stopwatch: machineStopwatch })
     expect(output).toBeNull()
     expect(rules).toMatchObject([{ matched: false, steps: [], fault: { stepIndex: 0, code: 'too_slow' } }])
+  })
+
+  test.each([
+    ['compares one path with many values', { query: '' }, { path: 'body[*]', op: 'in', value: HUNDRED }, {}],
+    [
+      'might hold if the body could be read',
+      { query: 'a&'.repeat(20_000), body: '\0' },
+      {
+        all: [
+          { path: 'query.a', op: 'in', value: HUNDRED },
+          { path: 'body.b', op: 'exists' },
+        ],
+      },
+      { isForStoring: true },
+    ],
+    [
+      'is explained',
+      { body: EMPTY_OBJECTS },
+      {
+        any: [
+          { path: 'method', op: 'eq', value: 'POST' },
+          { path: 'body[*].a[*]', op: 'exists' },
+        ],
+      },
+      { explains: true },
+    ],
+  ])('a condition that %s is stopped within a path', (_what, sample, when, more) => {
+    let looks = 0
+    // A look at the time takes a millisecond, all else none.
+    const stopwatch = { worked: () => looks++ }
+    const rule = ruleOf([{ op: 'set', path: 'headers.B', value: '1' }], when)
+    const { output, rules } = runOn({ body: EMPTY_OBJECTS, ...sample }, [rule], { stopwatch, ...more })
+    expect(output).toBeNull()
+    expect(rules).toMatchObject([{ matched: false, steps: [], fault: { stepIndex: 0, code: 'too_slow' } }])
+  })
+
+  test('a condition that does not hold runs in pieces, and the time between them does not count', () => {
+    let time = 0
+    const when = { path: 'body[*]', op: 'in', value: HUNDRED }
+    const pieces = runRulesInSteps(
+      [{ key: '', rule: ruleOf([{ op: 'set', path: 'headers.B', value: '1' }], when) }],
+      {
+        request: captured({ body: `[${'{},'.repeat(1000)}{}]` }),
+        facts: FACTS,
+        now: new Date(),
+        secret: () => null,
+        stopwatch: { worked: () => time },
+      },
+    )
+    let count = 0
+    let piece = pieces.next()
+    for (; piece.done !== true; piece = pieces.next()) {
+      count += 1
+      time += 1000
+    }
+    expect(count).toBeGreaterThan(100)
+    expect(piece.value.rules).toMatchObject([{ matched: false, fault: null }])
   })
 
   test('a large body is not held against the rule that reads it', () => {

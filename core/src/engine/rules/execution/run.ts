@@ -1,4 +1,4 @@
-import { type Condition, type DeliveryFacts, holds, mayHold } from '../../conditions/index.ts'
+import { type Condition, type DeliveryFacts, holdsInSteps, mayHoldInSteps } from '../../conditions/index.ts'
 import type { EvaluatedRequest, WireHeader } from '../../message/index.ts'
 import { uuidV5 } from '../../uuidV5.ts'
 import type { CallFacts } from '../functions/index.ts'
@@ -104,23 +104,29 @@ interface Progress {
  */
 export function runRules(rules: readonly RunRule[], input: RunInput): RunResult {
   const run = new RuleRun(rules, input)
-  run.advance(Number.POSITIVE_INFINITY)
+  const pieces = run.pieces()
+  while (pieces.next().done !== true);
   return run.result
 }
 
-/** {@link runRules} in pieces: the generator yields after each step. The time of others does not count. */
+/**
+ * {@link runRules} in pieces: the generator yields after each step, and within conditions. The time of others does not
+ * count.
+ */
 export function* runRulesInSteps(rules: readonly RunRule[], input: RunInput): Generator<void, RunResult> {
   const run = new RuleRun(rules, input)
-  while (!run.advance(1)) yield
+  for (const _ of run.pieces()) {
+    run.meter.pause()
+    yield
+    run.meter.resume()
+  }
   return run.result
 }
 
 class RuleRun {
-  private readonly meter: Meter
+  readonly meter: Meter
   private readonly draft: Draft
   private readonly progress: Progress[]
-  /** The next step. */
-  private next = { rule: 0, step: 0, hasBegun: false }
   /** The step that is running, to which a fault is attributed. */
   private at = { rule: 0, step: 0 }
   /** The last step that changed the body. */
@@ -141,51 +147,49 @@ class RuleRun {
     return { rules: this.progress, output: this.output }
   }
 
-  /** Performs so many steps. Returns whether the run has ended. */
-  advance(steps: number): boolean {
+  /** Runs the rules. Yields after each step and each piece of a condition. Never throws. */
+  *pieces(): Generator<void, void> {
     try {
-      return this.performSome(steps)
+      yield* this.performAll()
     } catch (error) {
       this.fail(faultOf(error))
-      return true
     }
   }
 
-  private performSome(steps: number): boolean {
-    const { meter, next } = this
-    if (next.hasBegun) meter.resume()
-    let left = steps
-    for (; next.rule < this.rules.length; next.rule += 1, next.step = 0, next.hasBegun = false) {
-      const each = this.rules[next.rule]
-      const own = this.progress[next.rule]
-      if (each === undefined || own === undefined) continue
-      if (!next.hasBegun && !this.begin(each, own)) continue
-      next.hasBegun = true
-      for (; next.step < each.rule.steps.length; next.step += 1) {
-        const step = each.rule.steps[next.step]
-        if (step === undefined || readsRaw(step)) continue
-        if (left === 0) {
-          meter.pause()
-          return false
-        }
-        left -= 1
-        this.perform(each, own, next)
+  private *performAll(): Generator<void, void> {
+    for (const [rule, each] of this.rules.entries()) {
+      const own = this.progress[rule]
+      if (own === undefined) continue
+      this.at = { rule, step: 0 }
+      this.meter.startRule()
+      if (!(yield* this.begin(each, own))) continue
+      for (const [step, compiled] of each.rule.steps.entries()) {
+        if (readsRaw(compiled)) continue
+        this.perform(each, own, { rule, step })
+        yield
       }
-      own.timeLeft = meter.timeLeft()
+      own.timeLeft = this.meter.timeLeft()
     }
     this.finish()
-    return true
   }
 
-  /** Starts the time of a rule. Returns whether its condition holds. */
-  private begin({ rule: { when } }: RunRule, own: Progress): boolean {
-    const { draft, meter, input } = this
-    this.at = { rule: this.next.rule, step: 0 }
-    meter.startRule()
-    if (input.explains === true) own.note = unmatchedWhen(when, draft)
-    own.matched = holds(when, draft)
-    if (!own.matched && input.isForStoring === true) checkDecided(when, draft)
+  /** Returns whether the condition of a rule holds. */
+  private *begin({ rule: { when } }: RunRule, own: Progress): Generator<void, boolean> {
+    const { draft, input } = this
+    if (input.explains === true) own.note = yield* this.inTime(unmatchedWhen(when, draft))
+    own.matched = yield* this.inTime(holdsInSteps(when, draft))
+    if (!own.matched && input.isForStoring === true) yield* this.inTime(checkDecided(when, draft))
     return own.matched
+  }
+
+  /** Looks at the time after each piece: the sender decides how many values a condition compares. */
+  private *inTime<Result>(work: Generator<void, Result>): Generator<void, Result> {
+    for (;;) {
+      const piece = work.next()
+      if (piece.done === true) return piece.value
+      this.meter.checkTime()
+      yield
+    }
   }
 
   private perform(
@@ -252,8 +256,8 @@ function inDocumentOrder({ steps }: Progress): void {
 const LATE = 'Runs after all rules, on the bytes to be sent.'
 
 /** @throws Fault `not_structured` for a condition that does not hold, and might if the body could be read */
-function checkDecided(when: Condition, draft: Draft): void {
-  if (!mayHold(when, draft, (path) => draft.isUnknown(path))) return
+function* checkDecided(when: Condition, draft: Draft): Generator<void, void> {
+  if (!(yield* mayHoldInSteps(when, draft, (path) => draft.isUnknown(path)))) return
   throw new Fault('not_structured', 'The condition reads a body that cannot be read.')
 }
 

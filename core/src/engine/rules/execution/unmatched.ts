@@ -1,4 +1,11 @@
-import { type Condition, type Path, pathsOf, unmatchedPaths, unmatchedWords } from '../../conditions/index.ts'
+import {
+  type Condition,
+  type Path,
+  pathsOf,
+  unmatchedPaths,
+  unmatchedPathsInSteps,
+  unmatchedWords,
+} from '../../conditions/index.ts'
 import type { Call, CompiledStep } from '../language/rule.ts'
 import type { StoreTarget } from '../language/targets.ts'
 import type { Draft } from './draft.ts'
@@ -20,9 +27,9 @@ export function unmatchedNote(step: CompiledStep, draft: Draft, meter: Meter): s
   return unmatchedWords(missing)
 }
 
-/** {@link unmatchedNote} for a rule's condition. */
-export function unmatchedWhen(when: Condition, draft: Draft): string | null {
-  return unmatchedWords(unmatchedPaths(pathsOf(when, { absent: false }), draft))
+/** {@link unmatchedNote} for a rule's condition, in pieces. */
+export function* unmatchedWhen(when: Condition, draft: Draft): Generator<void, string | null> {
+  return unmatchedWords(yield* unmatchedPathsInSteps(pathsOf(when, { absent: false }), draft))
 }
 
 function pathsRead(step: CompiledStep): readonly Path[] {
