@@ -31,5 +31,5 @@ export {
   unmatchedPathsInSteps,
   unmatchedWords,
 } from './read.ts'
-export { type DeliveryFacts, type ReadRoot, requestRoot } from './readRoot.ts'
+export { type DeliveryFacts, queryReader, type ReadRoot, requestRoot } from './readRoot.ts'
 export { findText } from './textSearch.ts'

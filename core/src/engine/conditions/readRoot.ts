@@ -30,17 +30,14 @@ export type DeliveryFacts = Readonly<Record<DeliveryFact, string | number>>
  * A captured request as paths see it. Everything is looked up when a path asks for it; the body parses at most once.
  */
 export function requestRoot(request: EvaluatedRequest, delivery?: DeliveryFacts): ReadRoot {
-  let query: readonly (readonly [string, string])[] | undefined
+  const queryValues = queryReader(request.queryString)
   let text: { readonly value: string | undefined } | undefined
   let body: { readonly value: ReturnType<ReadRoot['bodyDocument']> } | undefined
   const read = () => asRead(request)
   return {
     fact: (fact) => factOf(request, delivery, fact),
     headerValues: (name) => headerValues(request.headers, name),
-    queryValues: (name) => {
-      query ??= urlEncodedPairs(request.queryString ?? '')
-      return query.filter(([known]) => known === name).map(([, value]) => value)
-    },
+    queryValues,
     bodyText: () => {
       text ??= { value: request.bodyTruncated ? undefined : textOf(read().body) }
       return text.value
@@ -50,6 +47,27 @@ export function requestRoot(request: EvaluatedRequest, delivery?: DeliveryFacts)
       return body.value
     },
   }
+}
+
+const NO_VALUES: readonly string[] = []
+
+/** Reads the values of a query by name. It is decoded once, when the first is asked for: queries can be long. */
+export function queryReader(query: string | null): ReadRoot['queryValues'] {
+  let values: Map<string, string[]> | undefined
+  return (name) => {
+    values ??= valuesByName(query ?? '')
+    return values.get(name) ?? NO_VALUES
+  }
+}
+
+function valuesByName(query: string): Map<string, string[]> {
+  const values = new Map<string, string[]>()
+  for (const [name, value] of urlEncodedPairs(query)) {
+    const known = values.get(name)
+    if (known === undefined) values.set(name, [value])
+    else known.push(value)
+  }
+  return values
 }
 
 function documentOf(request: EvaluatedRequest): ReturnType<ReadRoot['bodyDocument']> {

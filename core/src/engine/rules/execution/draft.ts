@@ -1,4 +1,10 @@
-import { type DeliveryFacts, type Path, type ReadRoot, requestRoot } from '../../conditions/index.ts'
+import {
+  type DeliveryFacts,
+  type Path,
+  queryReader,
+  type ReadRoot,
+  requestRoot,
+} from '../../conditions/index.ts'
 import {
   holdsTooMuch,
   isLossless,
@@ -18,7 +24,6 @@ import {
   keepJson,
   takeJson,
   textOf,
-  urlEncodedPairs,
   type WireHeader,
   withoutEncoding,
 } from '../../message/index.ts'
@@ -48,6 +53,8 @@ export class Draft implements ReadRoot {
   /** Text that replaced the whole body. */
   private wholeBody: string | undefined
   private queryText: string | null
+  /** Reads {@link queryText}. */
+  private query: ReadRoot['queryValues']
   private pathText: string
   private ipText: string | null
   /** Names, in lower case, of the headers that a step wrote. */
@@ -63,6 +70,7 @@ export class Draft implements ReadRoot {
     this.headerLines = request.headers
     this.asRead = asRead(request)
     this.queryText = request.queryString
+    this.query = queryReader(request.queryString)
     this.pathText = request.path
     this.ipText = request.ip
   }
@@ -150,8 +158,8 @@ export class Draft implements ReadRoot {
   }
 
   queryValues(name: string): readonly string[] {
-    if (this.queryText === this.request.queryString) return this.captured.queryValues(name)
-    return urlEncodedPairs(this.queryText ?? '').flatMap(([known, value]) => (known === name ? [value] : []))
+    this.meter.checkTime()
+    return this.query(name)
   }
 
   bodyText(): string | undefined {
@@ -239,8 +247,14 @@ export class Draft implements ReadRoot {
   changeQuery(change: ChangeOfQuery): boolean {
     const before = this.queryText
     if (before === null) return false
-    this.queryText = changedQuery(before, change)
-    return this.queryText !== before
+    const changed = changedQuery(before, (name, value) => {
+      this.meter.tick()
+      return change(name, value)
+    })
+    if (changed === before) return false
+    this.queryText = changed
+    this.query = queryReader(changed)
+    return true
   }
 
   get queryString(): string | null {

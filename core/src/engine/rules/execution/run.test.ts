@@ -424,6 +424,13 @@ describe('bounds', () => {
     expect(piece.value.rules).toMatchObject([{ matched: false, fault: null }])
   })
 
+  test('placeholders of a template are looked at one by one', () => {
+    let looks = 0
+    const stopwatch = { worked: () => looks++ }
+    const rule = ruleOf([{ op: 'template', path: 'headers.X', template: '{{query.b}}'.repeat(300) }])
+    expect(textOf(runOn({ query: 'b=1' }, [rule], { stopwatch }))).toBe('fault: too_slow')
+  })
+
   test('a large body is not held against the rule that reads it', () => {
     const body = `{"a":[${'1.50,'.repeat(500_000)}0]}`
     const keep = ruleOf([{ op: 'keep', paths: ['body.b'] }])
