@@ -58,6 +58,8 @@ const capture = (path: string, body: string) =>
     `POST ${path} HTTP/1.1\r\n${forwarded}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
   )
 
+const Requests = z.looseObject({ items: z.tuple([z.looseObject({ id: z.int() })]) })
+
 /** The head of the first answer on a connection. */
 const answerOn = (socket: Socket) =>
   new Promise<string>((resolve) => {
@@ -84,6 +86,23 @@ describe('an innocent bystander notices nothing of', () => {
       const sockets = service.many(10, capture(`/hook/${endpointId}`, longBody))
       const answers = await Promise.all(sockets.map(answerOn))
       for (const answer of answers) expect(answer).toStartWith('HTTP/1.1 200 ')
+    })
+  })
+
+  test('a preview of rules for storing that change each parameter of a long query, over and over', async () => {
+    const endpointId = await post('/endpoints', {})
+    const steps = Array.from({ length: 50 }, (_, n) => ({ op: 'redact', paths: ['query.a'], with: `${n}` }))
+    const storeRules = Array.from({ length: 10 }, () => ({ steps }))
+    const [socket] = service.many(1, capture(`/hook/${endpointId}?${'a&'.repeat(70_000)}`, '[1]'))
+    if (socket !== undefined) expect(await answerOn(socket)).toStartWith('HTTP/1.1 200 ')
+    const page = await service.call('GET', `/api/v1/endpoints/${endpointId}/requests`)
+    const requestId = Requests.parse(await page.json()).items[0].id
+    await service.attackedBy(async () => {
+      const path = `/api/v1/endpoints/${endpointId}/store-rules/preview`
+      const answer = await service.call('POST', path, { storeRules, requestId })
+      expect(await answer.json()).toMatchObject({
+        redactionFault: expect.stringMatching(/^rule \d+ faulted at step \d+: too_slow$/),
+      })
     })
   })
 

@@ -1,5 +1,5 @@
 import type { Services } from '../api/services.ts'
-import { type CapturedRequest, readBytesMax } from '../engine/message/index.ts'
+import { type CapturedRequest, lookedAtBytesMax } from '../engine/message/index.ts'
 import { atOnce } from '../platform/turns/index.ts'
 import type { CaptureSettings } from './captureSettings.ts'
 import type { EvaluatedCapture } from './evaluateCapture.ts'
@@ -37,14 +37,9 @@ export interface Evaluations {
  * microseconds.
  */
 const LIGHT_UNITS_MAX = 8 * 1024
-/** Cost of comparing one header, in bytes of body. A comparison with a header looks at each of them. */
-const HEADER_BYTES = 32
-
 /** Estimated work, in bytes times reads of the whole request. */
 function unitsOf(request: CapturedRequest, looks: number): number {
-  const { headers, queryString } = request
-  const bytes = readBytesMax(request) + headers.length * HEADER_BYTES + (queryString?.length ?? 0)
-  return bytes * (1 + looks)
+  return lookedAtBytesMax(request) * (1 + looks)
 }
 
 /** Opens the evaluation of captures, with credit for every workspace. */

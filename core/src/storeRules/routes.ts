@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import { route, router } from '../api/route.ts'
-import { storedFormOf } from '../capture/index.ts'
+import { storedFormInSteps } from '../capture/index.ts'
 import {
   asSpelled,
   checkStoring,
@@ -15,8 +15,9 @@ import {
 import { type EvaluatedRequest, joinedHeaders, textOf } from '../engine/message/index.ts'
 import { hashWith } from '../engine/storing/index.ts'
 import { eventIdOf, eventIdPathOf, labelOf, prepareVerification } from '../engine/verification/index.ts'
+import { inSlices } from '../platform/turns/index.ts'
 import { countLong, previewing } from '../requests/index.ts'
-import { createRuleTurns, issuesOfSource, previewRequest } from '../transformations/index.ts'
+import { issuesOfSource, previewRequest } from '../transformations/index.ts'
 import { findHashKey } from '../workspaces/index.ts'
 import { previewInput, StoringPreview } from './schema.ts'
 import { storingWarnings } from './warnings.ts'
@@ -45,9 +46,6 @@ export const storeRuleRoutes = router({
   }).mutation(({ ctx, input }) => previewStoring(ctx, ctx.endpoint, asSpelled(ctx.rawBody, input))),
 })
 
-/** Separate from the queue of deliveries, so that previews never delay those. */
-const turns = createRuleTurns()
-
 /**
  * Shows what would be stored of a request. Nothing is saved.
  *
@@ -70,7 +68,6 @@ async function previewStoring(
     storing: preparedStoring(tried, hashWith(key ?? Buffer.from(ctx.workspace.id))),
     verification: prepareVerification(storedSettings(endpoint, ctx.secrets)),
     eventIdPath: eventIdPathOf(endpoint.eventIdPath),
-    repeating: { label: true, eventId: true },
   }
   return await previewing(ctx, 'storing', async () => {
     const { request } = await previewRequest(ctx, input, endpoint, null, { takesTraces: true })
@@ -81,7 +78,7 @@ async function previewStoring(
       label: labelOf(provider, request),
       eventId: eventIdOf(settings.eventIdPath, provider, request),
     }
-    const form = await turns.run(ctx.workspace.id, ctx.workspace.id, () => storedFormOf(settings, evaluated))
+    const form = await inSlices(storedFormInSteps(settings, evaluated))
     const redaction = form?.redaction ?? null
     return {
       redacted: redaction !== null,

@@ -1,6 +1,6 @@
 export { deliveryFacts } from './facts.ts'
 export { recordRuleOutcomes } from './outcomes.ts'
 export * from './ruleSets.ts'
-export { createRuleTurns, ruleTurns } from './ruleTurns.ts'
+export { ruleTurns } from './ruleTurns.ts'
 export { issuesOfSource, previewRequest } from './sample.ts'
 export { previewedRequestInput } from './schema.ts'

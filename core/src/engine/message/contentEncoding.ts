@@ -105,3 +105,12 @@ export function readBytesMax(request: Encoded): number {
   const { length } = request.body
   return encodingOf(request) === undefined ? length : Math.min(DECODED_MAX.bytes, length * DECODED_MAX.times)
 }
+
+/** Cost of looking at one header, in bytes of body. */
+const HEADER_BYTES = 32
+
+/** The most bytes that are read of a whole request, for estimates of time. */
+export function lookedAtBytesMax(request: Encoded & Pick<CapturedRequest, 'queryString'>): number {
+  const { headers, queryString } = request
+  return readBytesMax(request) + headers.length * HEADER_BYTES + (queryString?.length ?? 0)
+}

@@ -9,7 +9,14 @@ export {
   textOf,
 } from './bodyFormat.ts'
 export * from './capturedRequest.ts'
-export { asRead, DECODING_FAULTS, decodedBody, readBytesMax, withoutEncoding } from './contentEncoding.ts'
+export {
+  asRead,
+  DECODING_FAULTS,
+  decodedBody,
+  lookedAtBytesMax,
+  readBytesMax,
+  withoutEncoding,
+} from './contentEncoding.ts'
 export {
   ByHeaderName,
   forwardableHeaders,
@@ -29,6 +36,7 @@ export {
   PARSED_BODY_BYTES_MAX,
   parsedBody,
   takeJson,
+  urlEncodedPair,
   urlEncodedPairs,
 } from './parsedBody.ts'
 

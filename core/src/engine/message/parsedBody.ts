@@ -90,14 +90,15 @@ function digitOf(byte: number | undefined): number {
  */
 export function urlEncodedPairs(text: string): [name: string, value: string][] {
   const pairs: [string, string][] = []
-  for (const piece of text.split('&')) {
-    if (piece === '') continue
-    const equals = piece.indexOf('=')
-    const name = equals < 0 ? piece : piece.slice(0, equals)
-    const value = equals < 0 ? '' : piece.slice(equals + 1)
-    pairs.push([decodeComponent(name), decodeComponent(value)])
-  }
+  for (const piece of text.split('&')) if (piece !== '') pairs.push(urlEncodedPair(piece))
   return pairs
+}
+
+/** One pair of {@link urlEncodedPairs}. */
+export function urlEncodedPair(piece: string): [name: string, value: string] {
+  const equals = piece.indexOf('=')
+  if (equals < 0) return [decodeComponent(piece), '']
+  return [decodeComponent(piece.slice(0, equals)), decodeComponent(piece.slice(equals + 1))]
 }
 
 /** Longer bodies are not parsed on the capture path. */

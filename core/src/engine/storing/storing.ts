@@ -3,7 +3,7 @@ import {
   type ByHeaderName,
   type EvaluatedRequest,
   isNamed,
-  readBytesMax,
+  lookedAtBytesMax,
   type WireHeader,
 } from '../message/index.ts'
 import {
@@ -105,7 +105,7 @@ function runOf(
     rules: storing.rules.map((rule) => ({ key: '', rule })),
     looks: looksOfStoring(storing),
   }))
-  const isLight = readBytesMax(request) * (1 + looks) <= LIGHT_UNITS_MAX
+  const isLight = lookedAtBytesMax(request) * (1 + looks) <= LIGHT_UNITS_MAX
   const stopwatch = isLight ? NO_TIME : machineStopwatch
   const { hash } = storing
   const now = request.receivedAt

@@ -1,5 +1,5 @@
 import { isUnopened, type LazyJson } from '../../json/index.ts'
-import { urlEncodedPairs } from '../../message/index.ts'
+import { urlEncodedPair } from '../../message/index.ts'
 
 /** Number of names in all objects of a JSON text, repeated ones included. Linear; the text must be JSON. */
 export function namesIn(json: string): number {
@@ -33,12 +33,17 @@ export type ChangeOfQuery = (name: string, value: string) => string | null | und
 
 /** Changes the parameters of a query string. The others keep their bytes. Null when none is left. */
 export function changedQuery(query: string, change: ChangeOfQuery): string | null {
-  const pieces = query.split('&').flatMap((piece) => {
-    const [pair] = urlEncodedPairs(piece)
-    if (pair === undefined) return [piece]
-    const value = change(...pair)
-    if (value === undefined) return [piece]
-    return value === null ? [] : [`${piece.split('=', 1)[0]}=${encodeURIComponent(value.toWellFormed())}`]
-  })
+  const pieces: string[] = []
+  // Mostly the same text replaces all values.
+  let latest = { value: '', encoded: '' }
+  for (const piece of query.split('&')) {
+    const value = piece === '' ? undefined : change(...urlEncodedPair(piece))
+    if (value === undefined) pieces.push(piece)
+    else if (value !== null) {
+      if (value !== latest.value) latest = { value, encoded: encodeURIComponent(value.toWellFormed()) }
+      const equals = piece.indexOf('=')
+      pieces.push(`${equals < 0 ? piece : piece.slice(0, equals)}=${latest.encoded}`)
+    }
+  }
   return pieces.length === 0 ? null : pieces.join('&')
 }
