@@ -95,7 +95,7 @@ test('a capture is changed and sent; a refusal and a reload lose nothing that wa
   const gone = crypto.randomUUID()
   await opened.goTo(`/e/${endpoint.id}/deliveries?action=${gone}`)
   await page.getByText('0 attempts').waitFor()
-  expect(await page.getByLabel('Action').locator('option:checked').innerText()).toContain(gone)
+  expect(await page.getByLabel('Action').locator('option:checked').textContent()).toContain(gone)
   expect(faults).toEqual([])
 })
 
