@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { attemptsEnded } from '../support/attempts.ts'
-import { type ConsolePage, openConsole, startConsoleService } from '../support/console.ts'
+import { type ConsolePage, holdCalls, openConsole, startConsoleService } from '../support/console.ts'
 import { startEcho } from '../support/echo.ts'
 import { startReceiver } from '../support/receiver.ts'
 import type { TestService } from '../support/service.ts'
@@ -30,6 +30,29 @@ test('a replay shows its outcome, and what was sent and received', async () => {
   await page.getByRole('region', { name: 'Received' }).getByText('made').waitFor()
   const [received] = await receiver.take(1)
   expect(received?.body.toString()).toBe('{"a":1}')
+  expect(faults).toEqual([])
+})
+
+test('a replay that is answered when another request is open leaves that as it is', async () => {
+  await using receiver = await startReceiver({ status: 200 })
+  const endpoint = await service.alice.endpoint({ name: 'late replay' })
+  const [first, second] = await endpoint.captureMany(2)
+  await service.alice.post(endpoint.at('/actions'), { kind: 'forward', url: receiver.url })
+  const { page, faults } = opened
+  await opened.goTo(`/e/${endpoint.id}?r=${second?.id}`)
+  const held = await holdCalls(page, /requests\.replay/)
+  await page.getByRole('button', { name: 'Replay', exact: true }).click()
+  await held.called
+  await page.keyboard.press('j')
+  await page.waitForURL(`**r=${first?.id}`)
+  const places: string[] = []
+  page.on('framenavigated', (frame) => places.push(frame.url()))
+  const answered = page.waitForResponse(/requests\.replay/)
+  held.release()
+  await (await answered).finished()
+  await page.getByRole('tab', { name: /Headers/ }).click()
+  await page.locator('#panel-headers').waitFor()
+  expect(places.filter((place) => place.includes('tab=deliveries'))).toEqual([])
   expect(faults).toEqual([])
 })
 

@@ -154,3 +154,50 @@ test('capturing stops only after a question', async () => {
   await page.getByText('Capturing', { exact: true }).waitFor()
   expect(faults).toEqual([])
 })
+
+test('an answer that comes when its form has been left leads nowhere', async () => {
+  const { alice } = await startConsoleService({ parts: ['gateway'] })
+  const endpoint = await alice.endpoint({ name: 'left' })
+  const { page, goTo, faults } = await openConsole(alice)
+  const home = `/e/${endpoint.id}`
+  const saveAndLeave = async (call: RegExp, save: string, said: string) => {
+    const held = await holdCalls(page, call)
+    await page.getByRole('button', { name: save }).click()
+    await held.called
+    await page.getByRole('link', { name: 'Captures', exact: true }).click()
+    await page.getByText('Waiting for the first webhook').waitFor()
+    held.release()
+    await page.getByText(said).waitFor()
+    expect(new URL(page.url()).pathname).toBe(`/console${home}`)
+  }
+  await goTo(`${home}/actions/new`)
+  await page.getByLabel('URL', { exact: true }).fill('http://127.0.0.1:9/')
+  await page.getByLabel('Name', { exact: true }).fill('Billing')
+  await saveAndLeave(/actions\.create/, 'Save', 'Billing saved.')
+  // Its draft is not kept, and no longer what is stored.
+  await goTo(`${home}/actions/new`)
+  expect(await page.getByLabel('URL', { exact: true }).inputValue()).toBe('')
+
+  await goTo(`${home}/rules/new`)
+  await page.getByLabel('Name', { exact: true }).fill('Late')
+  await saveAndLeave(/transformations\.create/, 'Save as v1', 'Late saved as v1')
+  await page.getByRole('link', { name: 'Rules', exact: true }).click()
+  await page.getByRole('button', { name: 'Delete…' }).click()
+  await saveAndLeave(/transformations\.remove/, 'Confirm: delete rule', 'Waiting for the first webhook')
+  await page.getByRole('link', { name: 'Rules', exact: true }).click()
+  await page.getByRole('button', { name: 'Save as v1' }).waitFor()
+  expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('New rule')
+
+  await goTo(`${home}/settings`)
+  await page.getByRole('button', { name: 'Delete endpoint…' }).click()
+  await page.getByLabel('Type left').fill('left')
+  const held = await holdCalls(page, /endpoints\.remove/)
+  await page.getByRole('button', { name: 'Delete permanently' }).click()
+  await held.called
+  await page.evaluate("history.pushState(null, '', '/console/usage')")
+  await page.getByRole('heading', { name: 'Usage' }).waitFor()
+  held.release()
+  await page.getByText('left deleted').waitFor()
+  expect(new URL(page.url()).pathname).toBe('/console/usage')
+  expect(faults).toEqual([])
+})

@@ -50,8 +50,8 @@ export function ActionForm({ endpoint, action: opened, options, onClose }: Props
         ? undefined
         : () => creel.actions.remove.mutate({ endpointId: endpoint.id, actionId: action.id }),
     stale: [['actions', endpoint.id]],
+    tell: ({ name, warnings = [] }) => toast([`${name} saved.`, ...warnings].join(' ')),
     onSaved: (saved, typed) => {
-      toast([`${saved.name} saved.`, ...(saved.warnings ?? [])].join(' '))
       const areSecretsSaved = secrets === sentSecrets.current
       if (areSecretsSaved && typed() === undefined) form.close()
       else {

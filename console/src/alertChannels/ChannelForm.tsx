@@ -76,8 +76,8 @@ export function ChannelForm({ channel: opened, onClose }: FormProps) {
     draftOfSaved: ({ saved }) => draftOf(saved),
     remove: channel === undefined ? undefined : () => creel.alertChannels.remove.mutate({ id: channel.id }),
     stale: [CHANNELS],
-    onSaved: ({ saved, tested }, typed) => {
-      toast(`${saved.name} saved${tested}`)
+    tell: ({ saved, tested }) => toast(`${saved.name} saved${tested}`),
+    onSaved: ({ saved }, typed) => {
       const isSecretSaved = secret === sentSecret.current
       if (isSecretSaved && typed() === undefined) form.close()
       else {

@@ -44,11 +44,11 @@ function RotateUrl({ endpoint, onClose }: { endpoint: Endpoint; onClose: () => v
     save: ({ overlapSeconds }) =>
       creel.endpoints.rotateUrl.mutate({ endpointId: endpoint.id, overlapSeconds }),
     stale: [['endpoints']],
-    onSaved: (rotated) => {
+    tell: (rotated) => {
       queries.setQueryData(['endpoint', endpoint.id], rotated)
-      onClose()
       toast('Created a new capture URL')
     },
+    onSaved: onClose,
   })
   return (
     <FormDialog

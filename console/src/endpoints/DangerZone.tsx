@@ -47,10 +47,8 @@ function ShredEndpoint({ endpoint, onClose }: { endpoint: Endpoint; onClose: () 
     begin: () => ({ typed: '' }),
     save: () => creel.endpoints.shred.mutate({ endpointId: endpoint.id }),
     stale: EVERY_QUERY,
-    onSaved: () => {
-      onClose()
-      toast(`The key of ${endpoint.name} is destroyed`)
-    },
+    tell: () => toast(`The key of ${endpoint.name} is destroyed`),
+    onSaved: onClose,
   })
   return (
     <FormDialog
@@ -77,10 +75,10 @@ function DeleteEndpoint({ endpoint, onClose }: { endpoint: Endpoint; onClose: ()
     begin: () => ({ typed: '' }),
     save: () => creel.endpoints.remove.mutate({ endpointId: endpoint.id }),
     stale: [['endpoints']],
+    tell: () => toast(`${endpoint.name} deleted`),
     onSaved: () => {
       onClose()
       navigate('/')
-      toast(`${endpoint.name} deleted`)
     },
   })
   return (

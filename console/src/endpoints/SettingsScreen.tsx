@@ -49,11 +49,11 @@ export function SettingsScreen({ endpoint }: { endpoint: Endpoint; item: string 
       return creel.endpoints.update.mutate({ endpointId, ...changesOf(draft, before, secrets) })
     },
     stale: [['endpoints']],
-    onSaved: (saved) => {
+    tell: (saved) => {
       queries.setQueryData(['endpoint', endpointId], saved)
-      setSecrets((now) => secretsLeft(now, sentSecrets.current))
       toast('Saved')
     },
+    onSaved: () => setSecrets((now) => secretsLeft(now, sentSecrets.current)),
   })
   const discard = () => {
     form.reset(draftOf(endpoint))

@@ -1,28 +1,46 @@
 import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useRef, useState } from 'react'
+import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { type ProblemWords, problemAt, problemBeside, problemOf } from '../words/problem.ts'
-import { usePersisted } from './usePersisted.ts'
+import { changeKept, usePersisted } from './usePersisted.ts'
 
 /**
  * A call that changes something.
  *
  * @param stale beginnings of the keys of the queries that it may change; they are read again, also after a refusal
- * @param onSuccess called before that
+ * @param onSuccess called before that, also when the component has left the page
+ * @param onward called first, if the component is still on the page: it may lead elsewhere
  */
 export function useCall<Answer, Input = void>(
   call: (input: Input) => Promise<Answer>,
   stale: readonly QueryKey[] = [],
   onSuccess: (answer: Answer, input: Input) => unknown = () => undefined,
+  onward: (answer: Answer, input: Input) => unknown = () => undefined,
 ) {
   const queries = useQueryClient()
+  const isThere = useIsThere()
   const made = useMutation({
     mutationFn: call,
-    onSuccess,
+    onSuccess: async (answer, input) => {
+      if (isThere.current) await onward(answer, input)
+      await onSuccess(answer, input)
+    },
     onSettled: () => Promise.all(stale.map((queryKey) => queries.invalidateQueries({ queryKey }))),
   })
   /** A button that makes the call, and is disabled while one is under way. */
   const button = (input: Input) => ({ disabled: made.isPending, onClick: () => made.mutate(input) })
   return { ...made, button }
+}
+
+/** Whether the component is on the page, for answers that come after it has left. */
+function useIsThere() {
+  const isThere = useRef(true)
+  useEffect(() => {
+    isThere.current = true
+    return () => {
+      isThere.current = false
+    }
+  }, [])
+  return isThere
 }
 
 interface Options<Draft, Saved> {
@@ -41,15 +59,23 @@ interface Options<Draft, Saved> {
   readonly remove?: (() => Promise<unknown>) | undefined
   /** Beginnings of the keys of the queries that saving or deleting may change. */
   readonly stale?: readonly QueryKey[]
+  /** Called after the API accepted the draft, also when the form has left the page. */
+  readonly tell?: (saved: Saved) => unknown
   /**
-   * Called after the API accepted the draft. The kept draft is deleted by `forget` and `close`, and where there is a
-   * stored version, unless it was changed while it was saved.
+   * Called then, if the form is still on the page: it may lead elsewhere. The kept draft is deleted by `forget` and
+   * `close`, and where there is a stored version, unless it was changed while it was saved.
    *
    * @param typed returns the draft if it was changed since it was sent
    */
   readonly onSaved?: (saved: Saved, typed: () => Draft | undefined) => unknown
   /** Removes the form from the page. */
   readonly onClose?: () => void
+}
+
+/** A draft, and the stored version that it began with. */
+interface Kept<Draft> {
+  readonly draft: Draft
+  readonly began: Draft
 }
 
 /** The version that another user saved since the form was opened, and the draft. */
@@ -141,16 +167,18 @@ export function useForm<Draft extends object, Saved>({
   draftOfSaved,
   remove,
   stale = [],
+  tell,
   onSaved,
   onClose,
 }: Options<Draft, Saved>): Form<Draft, Saved> {
-  const [{ draft, began }, setKept, forget] = usePersisted(keptAs, () => {
+  const [{ draft, began }, setKept, forget] = usePersisted(keptAs, (): Kept<Draft> => {
     const first = begin()
     return { draft: { ...first, ...preset }, began: first }
   })
   const [theirs, setTheirs] = useState<Draft>()
   const latest = useRef(draft)
   latest.current = draft
+  const isThere = useIsThere()
   const saving = useCall(
     async (members: Partial<Draft> | undefined) => {
       const now = (await stored?.()) ?? began
@@ -166,9 +194,18 @@ export function useForm<Draft extends object, Saved>({
     async (outcome) => {
       if (outcome === undefined) return
       const { answer, now, sent } = outcome
-      if (stored === undefined && draftOfSaved !== undefined) forget()
+      tell?.(answer)
       // Text that was typed during the save stays, on top of the stored version.
-      setKept((kept) => ({ draft: overwritten(kept.draft, sent, now), began: now }))
+      const rest = (kept: Kept<Draft>) => ({ draft: overwritten(kept.draft, sent, now), began: now })
+      if (!isThere.current) {
+        if (keptAs !== undefined && onSaved !== undefined)
+          changeKept(keptAs, { draft, began }, (kept) =>
+            isSame(kept.draft, sent) ? undefined : stored === undefined ? kept : rest(kept),
+          )
+        return
+      }
+      if (stored === undefined && draftOfSaved !== undefined) forget()
+      setKept(rest)
       const typed = () => (isSame(latest.current, sent) ? undefined : latest.current)
       if (stored !== undefined && typed() === undefined) forget()
       await onSaved?.(answer, typed)
@@ -178,7 +215,7 @@ export function useForm<Draft extends object, Saved>({
     forget()
     onClose?.()
   }
-  const removing = useCall(async () => await remove?.(), stale, close)
+  const removing = useCall(async () => await remove?.(), stale, forget, close)
   const problem = saving.error === null ? null : problemOf(saving.error)
   const settle = (next: Draft, now: Draft) => {
     setTheirs(undefined)

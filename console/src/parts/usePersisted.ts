@@ -43,6 +43,19 @@ export function usePersisted<Value>(
 /** Keeps an input under a name, for what is rendered next. */
 export const keepInput = (name: string, value: unknown): void => keep(`${DRAFT}${name}`, value)
 
+/** Changes a kept input that is not rendered; undefined deletes it. `fit` has its members. */
+export function changeKept<Value>(
+  name: string,
+  fit: Value,
+  change: (kept: Value) => Value | undefined,
+): void {
+  const key = `${DRAFT}${name}`
+  if (sessionStorage.getItem(key) === null) return
+  const next = change(read(key, () => fit))
+  if (next === undefined) sessionStorage.removeItem(key)
+  else keep(key, next)
+}
+
 /** Browsers keep only some megabytes. A value that does not fit is not kept, but stays on the page. */
 function keep(key: string, value: unknown): void {
   try {

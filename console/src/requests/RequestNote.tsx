@@ -43,8 +43,8 @@ function NoteForm({ endpointId, request, onNoted, onClose }: FormProps) {
     stored: async () => ({ note: (await creel.requests.get.query({ ...ids, bodyBytesMax: 0 })).note ?? '' }),
     save: ({ note }) => creel.requests.update.mutate({ ...ids, note: note.trim() === '' ? null : note }),
     stale: [['request', endpointId, request.id]],
-    onSaved: (row) => {
-      onNoted(row)
+    tell: onNoted,
+    onSaved: () => {
       form.close()
     },
     onClose,

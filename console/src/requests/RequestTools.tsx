@@ -63,6 +63,7 @@ export function RequestTools({
       ['attempts', endpoint.id, request.id],
       ['request', endpoint.id, request.id],
     ],
+    undefined,
     onDeliveries,
   )
   useShortcuts({

@@ -24,10 +24,8 @@ export function SendSample({ endpoint, onClose }: { endpoint: Endpoint; onClose:
     (sample: { provider: string; event: string }) =>
       creel.samples.send.mutate({ endpointId: endpoint.id, badSignature, ...sample }),
     [],
-    (sent) => {
-      toast(`Sent ${sent.event} as #${sent.requestId}${sent.signed ? '' : ', not signed'}`)
-      onClose()
-    },
+    (sent) => toast(`Sent ${sent.event} as #${sent.requestId}${sent.signed ? '' : ', not signed'}`),
+    onClose,
   )
   const submit = (submitted: FormEvent) => {
     submitted.preventDefault()

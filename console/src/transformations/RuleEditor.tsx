@@ -46,6 +46,11 @@ export function RuleEditor({ endpoint, actionId, rule, before, onSaved, onRemove
     const now = rules.find(({ id }) => id === ruleId)
     return now === undefined ? undefined : { text: textOf(now) }
   }
+  const stale = [
+    ['rules', endpoint.id],
+    ['actions', endpoint.id],
+  ]
+  const refresh = () => Promise.all(stale.map((queryKey) => queries.invalidateQueries({ queryKey })))
   const keptAs = (name: string) => `rule ${actionId} ${name}`
   /** Replaces the draft by the stored version. */
   const showStored = async (ruleId: string) => {
@@ -64,7 +69,10 @@ export function RuleEditor({ endpoint, actionId, rule, before, onSaved, onRemove
         ? creel.transformations.create.mutate({ ...ids, rule: written })
         : creel.transformations.update.mutate({ ...ids, ruleId: rule.id, rule: written })
     },
-    onSaved: async ({ id, name, version }, typed) => {
+    stale,
+    tell: ({ name, version }) => toast(`${name} saved as v${version}`),
+    onSaved: async ({ id }, typed) => {
+      const { href } = location
       // The rule is made: a read that fails must not leave a form that makes it again.
       const began = rule === undefined ? await storedText(id).catch(() => undefined) : undefined
       // The form of the saved rule takes over, with what was typed since. The form of the first rule does
@@ -78,8 +86,7 @@ export function RuleEditor({ endpoint, actionId, rule, before, onSaved, onRemove
       const after = typed()
       if (after !== before) handOver(after)
       if (rule === undefined) form.forget()
-      toast(`${name} saved as v${version}`)
-      onSaved(id)
+      if (location.href === href) onSaved(id)
     },
   })
   const { text } = form.draft
@@ -88,18 +95,11 @@ export function RuleEditor({ endpoint, actionId, rule, before, onSaved, onRemove
   const [view, setView] = usePersisted<'form' | 'json'>('rules edited as', () => 'form')
   const shown = formOf(document)
   const isForm = view === 'form' && shown !== undefined
-  const refresh = async () => {
-    await queries.invalidateQueries({ queryKey: ['rules', endpoint.id] })
-    await queries.invalidateQueries({ queryKey: ['actions', endpoint.id] })
-  }
   const remove = useCall(
     (ruleId: string) => creel.transformations.remove.mutate({ ...ids, ruleId }),
-    [],
-    async () => {
-      form.forget()
-      await refresh()
-      onRemoved()
-    },
+    stale,
+    form.forget,
+    onRemoved,
   )
   const problem = form.problem ?? (remove.error === null ? null : problemOf(remove.error))
   const marks = (form.problem?.items ?? []).map(({ pointer, detail }) => ({

@@ -79,8 +79,8 @@ export function WatchdogForm({ watchdog: opened, onClose }: FormProps) {
             toast('Deleted')
           },
     stale: [['watchdogs']],
+    tell: ({ name }) => toast(`${name} saved`),
     onSaved: (saved, typed) => {
-      toast(`${saved.name} saved`)
       if (typed() === undefined) form.close()
       else setMade(saved)
     },
