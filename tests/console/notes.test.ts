@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { z } from 'zod'
 import { Client } from '../support/client.ts'
-import { openConsole, startConsoleService } from '../support/console.ts'
+import { holdCalls, openConsole, startConsoleService } from '../support/console.ts'
 import { eventually } from '../support/eventually.ts'
 
 test('a note is written in the head of a request, shown in its row, changed and removed', async () => {
@@ -40,6 +40,20 @@ test('a note is written in the head of a request, shown in its row, changed and 
   await page.getByRole('button', { name: 'Save', exact: true }).click()
   await note.getByText('mine').waitFor()
   expect(await noted()).toBe('mine')
+
+  // What is typed while it is saved stays in the form.
+  await note.getByRole('button', { name: 'Edit the note' }).click()
+  await field.fill('first')
+  const held = await holdCalls(page, /requests\.update/)
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await held.called
+  await field.fill('second')
+  held.release()
+  await page.locator('.row .row-note', { hasText: 'first' }).waitFor()
+  expect(await field.inputValue()).toBe('second')
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await note.getByText('second').waitFor()
+  expect(await noted()).toBe('second')
 
   await note.getByRole('button', { name: 'Edit the note' }).click()
   await field.fill('')

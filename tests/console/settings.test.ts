@@ -201,3 +201,67 @@ test('an answer that comes when its form has been left leads nowhere', async () 
   expect(new URL(page.url()).pathname).toBe('/console/usage')
   expect(faults).toEqual([])
 })
+
+test('a form that was left while it was saved makes one thing, also when it is opened again', async () => {
+  const { alice } = await startConsoleService({ parts: ['gateway'] })
+  const endpoint = await alice.endpoint({ name: 'once' })
+  const { page, goTo, faults } = await openConsole(alice)
+  await goTo(`/e/${endpoint.id}/actions/new`)
+  await page.getByLabel('URL', { exact: true }).fill('http://127.0.0.1:9/')
+  await page.getByLabel('Name', { exact: true }).fill('Billing')
+  const held = await holdCalls(page, /actions\.create/)
+  await page.getByRole('button', { name: 'Save' }).click()
+  await held.called
+  await page.getByRole('link', { name: 'Captures', exact: true }).click()
+  await page.getByText('Waiting for the first webhook').waitFor()
+  await page.goBack()
+  expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Billing')
+  expect(await page.getByRole('button', { name: 'Saving…' }).isDisabled()).toBe(true)
+  held.release()
+  await page.getByText('Billing saved.').waitFor()
+  await page.waitForURL('**/actions')
+  const { body } = await alice.get(endpoint.at('/actions'))
+  expect(Object(body).actions).toHaveLength(1)
+  expect(faults).toEqual([])
+})
+
+test('what is typed while something is made is kept for the next one', async () => {
+  const { alice, operator } = await startConsoleService({ parts: ['gateway'] })
+  const { url } = await operator.sessions.link({ workspace: alice.workspaceId })
+  const { page, goTo, faults } = await openConsole(alice, {}, url.slice(url.indexOf('#') + 1))
+  await goTo('/access')
+  const mail = page.getByLabel('E-mail')
+  await mail.fill('ada@example.com')
+  const adding = await holdCalls(page, /contacts\.add/)
+  await page.getByRole('button', { name: 'Add contact' }).click()
+  await adding.called
+  await mail.fill('grace@example.com')
+  adding.release()
+  await page.getByText('ada@example.com').waitFor()
+  await page.getByRole('button', { name: 'Add contact' }).click()
+  await page.getByText('grace@example.com').waitFor()
+
+  const name = page.getByRole('dialog').getByLabel('Name')
+  for (const [open, make, call, leave] of [
+    [
+      'New key',
+      'Create key',
+      /keys\.create/,
+      () => page.getByRole('button', { name: 'I have saved it' }).click(),
+    ],
+    ['New endpoint', 'Create endpoint', /endpoints\.create/, () => page.waitForURL('**/e/*')],
+  ] as const) {
+    await page.getByRole('button', { name: open }).click()
+    await name.fill('first')
+    const held = await holdCalls(page, call)
+    await page.getByRole('button', { name: make }).click()
+    await held.called
+    await name.fill('second')
+    held.release()
+    await leave()
+    await page.getByRole('button', { name: open }).click()
+    expect(await name.inputValue()).toBe('second')
+    await page.keyboard.press('Escape')
+  }
+  expect(faults).toEqual([])
+})

@@ -52,10 +52,7 @@ function Contacts() {
     save: ({ email, name }) =>
       creel.contacts.add.mutate({ email: email.trim(), name: name.trim() || undefined }),
     stale: [KEY],
-    onSaved: () => {
-      form.change({ email: '', name: '' })
-      form.forget()
-    },
+    ends: 'anew',
   })
   const remove = useCall((contactId: string) => creel.contacts.remove.mutate({ contactId }), [KEY])
   return (

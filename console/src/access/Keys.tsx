@@ -149,9 +149,7 @@ function NewKey({ onClose }: { onClose: () => void }) {
       })
     },
     stale: [['keys']],
-    onSaved: () => {
-      form.forget()
-    },
+    ends: 'anew',
     onClose,
   })
   const isAdmin = form.draft.scope === 'admin'

@@ -19,11 +19,11 @@ export function NewEndpoint({ onClose }: { onClose: () => void }) {
     save: ({ name, ttlSeconds }) =>
       creel.endpoints.create.mutate({ name: name.trim() || undefined, ttlSeconds: ttlSeconds || undefined }),
     stale: [['endpoints']],
+    ends: 'anew',
     onSaved: ({ id }) => {
-      form.close()
+      onClose()
       navigate(`/e/${id}`)
     },
-    onClose,
   })
   return (
     <FormDialog title="New endpoint" form={form} submit="Create endpoint" onClose={onClose}>

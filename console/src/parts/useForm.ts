@@ -1,5 +1,5 @@
 import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { type FormEvent, useEffect, useId, useRef, useState } from 'react'
 import { type ProblemWords, problemAt, problemBeside, problemOf } from '../words/problem.ts'
 import { changeKept, usePersisted } from './usePersisted.ts'
 
@@ -9,16 +9,19 @@ import { changeKept, usePersisted } from './usePersisted.ts'
  * @param stale beginnings of the keys of the queries that it may change; they are read again, also after a refusal
  * @param onSuccess called before that, also when the component has left the page
  * @param onward called first, if the component is still on the page: it may lead elsewhere
+ * @param mutationKey by which other components find the call
  */
 export function useCall<Answer, Input = void>(
   call: (input: Input) => Promise<Answer>,
   stale: readonly QueryKey[] = [],
   onSuccess: (answer: Answer, input: Input) => unknown = () => undefined,
   onward: (answer: Answer, input: Input) => unknown = () => undefined,
+  mutationKey: readonly string[] = [],
 ) {
   const queries = useQueryClient()
   const isThere = useIsThere()
   const made = useMutation({
+    mutationKey,
     mutationFn: call,
     onSuccess: async (answer, input) => {
       if (isThere.current) await onward(answer, input)
@@ -61,6 +64,8 @@ interface Options<Draft, Saved> {
   readonly stale?: readonly QueryKey[]
   /** Called after the API accepted the draft, also when the form has left the page. */
   readonly tell?: (saved: Saved) => unknown
+  /** What becomes of the form then, unless the draft was changed since it was sent. By default it stays. */
+  readonly ends?: 'closed' | 'anew'
   /**
    * Called then, if the form is still on the page: it may lead elsewhere. The kept draft is deleted by `forget` and
    * `close`, and where there is a stored version, unless it was changed while it was saved.
@@ -168,10 +173,11 @@ export function useForm<Draft extends object, Saved>({
   remove,
   stale = [],
   tell,
+  ends,
   onSaved,
   onClose,
 }: Options<Draft, Saved>): Form<Draft, Saved> {
-  const [{ draft, began }, setKept, forget] = usePersisted(keptAs, (): Kept<Draft> => {
+  const [{ draft, began }, setKept, forget, reread] = usePersisted(keptAs, (): Kept<Draft> => {
     const first = begin()
     return { draft: { ...first, ...preset }, began: first }
   })
@@ -179,6 +185,8 @@ export function useForm<Draft extends object, Saved>({
   const latest = useRef(draft)
   latest.current = draft
   const isThere = useIsThere()
+  const own = useId()
+  const mutationKey = ['save', keptAs ?? own]
   const saving = useCall(
     async (members: Partial<Draft> | undefined) => {
       const now = (await stored?.()) ?? began
@@ -198,7 +206,7 @@ export function useForm<Draft extends object, Saved>({
       // Text that was typed during the save stays, on top of the stored version.
       const rest = (kept: Kept<Draft>) => ({ draft: overwritten(kept.draft, sent, now), began: now })
       if (!isThere.current) {
-        if (keptAs !== undefined && onSaved !== undefined)
+        if (keptAs !== undefined && (ends ?? onSaved) !== undefined)
           changeKept(keptAs, { draft, began }, (kept) =>
             isSame(kept.draft, sent) ? undefined : stored === undefined ? kept : rest(kept),
           )
@@ -208,8 +216,14 @@ export function useForm<Draft extends object, Saved>({
       setKept(rest)
       const typed = () => (isSame(latest.current, sent) ? undefined : latest.current)
       if (stored !== undefined && typed() === undefined) forget()
+      if (ends !== undefined && typed() === undefined) {
+        if (ends === 'closed') close()
+        else beginAnew()
+      }
       await onSaved?.(answer, typed)
     },
+    undefined,
+    mutationKey,
   )
   const close = () => {
     forget()
@@ -221,6 +235,26 @@ export function useForm<Draft extends object, Saved>({
     setTheirs(undefined)
     setKept({ draft: next, began: now })
   }
+  const beginAnew = () => {
+    const first = begin()
+    settle(first, first)
+    forget()
+  }
+  // The form was left while it was saved, and opened again.
+  const queries = useQueryClient()
+  const [isAway, setAway] = useState(() => queries.isMutating({ mutationKey }) > 0)
+  useEffect(() => {
+    if (!isAway) return
+    const look = () => {
+      if (queries.isMutating({ mutationKey }) > 0) return
+      setAway(false)
+      if (reread()) return
+      beginAnew()
+      onClose?.()
+    }
+    look()
+    return queries.getMutationCache().subscribe(look)
+  })
   const shown: string[] = []
   const at = (member: string) => {
     shown.push(member)
@@ -229,7 +263,7 @@ export function useForm<Draft extends object, Saved>({
   return {
     ...partOf(draft, (update) => setKept((kept) => ({ ...kept, draft: update(kept.draft) })), at),
     isChanged: !isSame(draft, began),
-    isSaving: saving.isPending,
+    isSaving: saving.isPending || isAway,
     saved: saving.data?.answer,
     problem,
     beside: () => problemBeside(problem, shown),
@@ -246,7 +280,7 @@ export function useForm<Draft extends object, Saved>({
     reset: (now) => settle(now, now),
     submit: (event, members) => {
       event?.preventDefault()
-      if (!saving.isPending) saving.mutate(members)
+      if (!saving.isPending && !isAway) saving.mutate(members)
     },
     forget,
     close,

@@ -17,12 +17,13 @@ export function useSettled(text: string | undefined): string | undefined {
  * State of an input that survives reloads, kept in this tab under a name.
  *
  * @param name undefined keeps it only while it is rendered
- * @returns the state, its setter, and a function that deletes the kept copy after saving
+ * @returns the state, its setter, a function that deletes the kept copy after saving, and one that takes the kept copy
+ *   again, which {@link changeKept} may have changed, and says whether there is one
  */
 export function usePersisted<Value>(
   name: string | undefined,
   first: () => Value,
-): [Value, (next: Value | ((before: Value) => Value)) => void, () => void] {
+): [Value, (next: Value | ((before: Value) => Value)) => void, () => void, () => boolean] {
   const key = name === undefined ? undefined : `${DRAFT}${name}`
   const [value, setValue] = useState<Value>(() => read(key, first))
   const [isTouched, setTouched] = useState(() => key !== undefined && sessionStorage.getItem(key) !== null)
@@ -37,7 +38,12 @@ export function usePersisted<Value>(
     setTouched(false)
     if (key !== undefined) sessionStorage.removeItem(key)
   }
-  return [value, set, forget]
+  const reread = () => {
+    if (key === undefined || sessionStorage.getItem(key) === null) return false
+    setValue(read(key, first))
+    return true
+  }
+  return [value, set, forget, reread]
 }
 
 /** Keeps an input under a name, for what is rendered next. */

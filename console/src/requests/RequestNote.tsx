@@ -44,9 +44,7 @@ function NoteForm({ endpointId, request, onNoted, onClose }: FormProps) {
     save: ({ note }) => creel.requests.update.mutate({ ...ids, note: note.trim() === '' ? null : note }),
     stale: [['request', endpointId, request.id]],
     tell: onNoted,
-    onSaved: () => {
-      form.close()
-    },
+    ends: 'closed',
     onClose,
   })
   return (

@@ -80,9 +80,9 @@ export function WatchdogForm({ watchdog: opened, onClose }: FormProps) {
           },
     stale: [['watchdogs']],
     tell: ({ name }) => toast(`${name} saved`),
+    ends: 'closed',
     onSaved: (saved, typed) => {
-      if (typed() === undefined) form.close()
-      else setMade(saved)
+      if (typed() !== undefined) setMade(saved)
     },
     onClose,
   })
