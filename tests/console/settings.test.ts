@@ -222,6 +222,14 @@ test('a form that was left while it was saved makes one thing, also when it is o
   await page.waitForURL('**/actions')
   const { body } = await alice.get(endpoint.at('/actions'))
   expect(Object(body).actions).toHaveLength(1)
+
+  // A form without changes shows what another has saved since.
+  await page.getByRole('link', { name: 'Billing', exact: true }).click()
+  await page.getByLabel('Name', { exact: true }).waitFor()
+  await alice.put(endpoint.at(`/actions/${Object(body).actions[0].id}`), { name: 'Renamed' })
+  await page.getByRole('switch', { name: 'Billing is switched on' }).click()
+  await page.getByRole('link', { name: 'Renamed', exact: true }).waitFor()
+  expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Renamed')
   expect(faults).toEqual([])
 })
 

@@ -240,6 +240,15 @@ export function useForm<Draft extends object, Saved>({
     settle(first, first)
     forget()
   }
+  // A form without changes shows what is stored, also when that was changed elsewhere.
+  const seen = useRef('')
+  useEffect(() => {
+    const now = JSON.stringify(begin())
+    if (now === seen.current) return
+    seen.current = now
+    const isOlder = stored !== undefined && isSame(draft, began) && now !== JSON.stringify(began)
+    if (isOlder && !saving.isPending) beginAnew()
+  })
   // The form was left while it was saved, and opened again.
   const queries = useQueryClient()
   const [isAway, setAway] = useState(() => queries.isMutating({ mutationKey }) > 0)
