@@ -44,6 +44,12 @@ export function Dialog({ title, onClose, isClosable = true, size = 'normal', chi
       ref={place}
       className="dialog"
       data-size={size}
+      // A browser closes it at the second Esc, whatever the page says to the first.
+      {...(!isClosable && { closedby: 'none' })}
+      onClose={() => {
+        if (isClosable) onClose()
+        else place.current?.showModal()
+      }}
       aria-labelledby={heading}
       onCancel={(event) => {
         event.preventDefault()

@@ -61,13 +61,13 @@ interface DialogProps extends Omit<Props, 'form' | 'onCancel'> {
   readonly children: ReactNode
 }
 
-/** A form in a dialog. */
+/** A form in a dialog. It stays while it is saved: the answer may be shown only once. */
 export function FormDialog({ title, form, onClose, children, ...foot }: DialogProps) {
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Dialog title={title} onClose={onClose} isClosable={!form.isSaving}>
       <form className="form" onSubmit={form.submit}>
         {children}
-        <FormFoot form={form} onCancel={onClose} {...foot} />
+        <FormFoot form={form} onCancel={onClose} isSettled={form.isSaving} {...foot} />
       </form>
     </Dialog>
   )

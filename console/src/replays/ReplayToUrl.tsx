@@ -45,11 +45,11 @@ export function ReplayToUrl({ endpointId, requestId, onClose }: Props) {
   return (
     <FormDialog
       title={`Replay #${requestId} to a URL`}
-      form={{ ...form, isSaving: isSending }}
-      submit="Send"
+      form={form}
+      submit={isWaiting ? 'Sending…' : 'Send'}
       busy="Sending…"
       cancel="Close"
-      isOff={form.draft.url.trim() === ''}
+      isOff={isWaiting || form.draft.url.trim() === ''}
       onClose={onClose}
     >
       <TextField

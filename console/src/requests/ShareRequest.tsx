@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { Button } from '../parts/Button.tsx'
 import { CommandLine } from '../parts/CopyButton.tsx'
 import { SelectField } from '../parts/Field.tsx'
@@ -33,9 +34,13 @@ export function ShareRequest({ endpointId, requestId, onClose }: Props) {
     save: (draft) => creel.shareLinks.create.mutate({ endpointId, requestId, ...draft }),
     stale: [queryKey],
   })
-  const revoke = useCall((shareLinkId: string) => creel.shareLinks.revoke.mutate({ shareLinkId }), [queryKey])
+  const [revoked, setRevoked] = useState<readonly string[]>([])
+  const revoke = useCall(
+    (shareLinkId: string) => creel.shareLinks.revoke.mutate({ shareLinkId }),
+    [queryKey],
+    (_, id) => setRevoked((before) => [...before, id]),
+  )
   const items = links.data?.items ?? []
-  const isNewGone = links.data !== undefined && !items.some(({ id }) => id === form.saved?.id)
   return (
     <FormDialog
       title={`Share #${requestId}`}
@@ -50,7 +55,7 @@ export function ShareRequest({ endpointId, requestId, onClose }: Props) {
         are masked. Deliveries and the capture URL are left out.
       </p>
       <SelectField label="Ends after" options={TIMES} {...form.field('expiresInSeconds')} />
-      {form.saved !== undefined && !isNewGone && (
+      {form.saved !== undefined && !revoked.includes(form.saved.id) && (
         <>
           <CommandLine line={form.saved.url} label="Copy the link" />
           <p className="hint">Copy it now: it is shown only once.</p>
