@@ -186,3 +186,30 @@ test('the new rules of two actions are two drafts', async () => {
   await name.and(page.locator('[value="Of shipping"]')).waitFor()
   expect(faults).toEqual([])
 })
+
+test('a rule is shown as its draft is', async () => {
+  const { alice } = await startConsoleService({ parts: ['gateway'] })
+  const endpoint = await alice.endpoint({ name: 'shown' })
+  const action = await alice.expect(
+    alice.post(endpoint.at('/actions'), { kind: 'forward', name: 'Billing', url: 'http://127.0.0.1:9/' }),
+    WithId,
+  )
+  const make = (name: string) =>
+    alice.expect(
+      alice.post(endpoint.at(`/transformations?actionId=${action.id}`), {
+        version: 1,
+        name,
+        when: { path: 'body.amount', op: 'eq', value: 1 },
+        steps: [{ op: 'remove', paths: ['body.secret'] }],
+      }),
+      WithId,
+    )
+  const [, second] = [await make('First'), await make('Second')]
+  const { page, goTo, faults } = await openConsole(alice, { width: 1440, height: 1200 })
+  await goTo(`/e/${endpoint.id}/rules/${second.id}`)
+  const value = page.getByRole('region', { name: 'When' }).getByLabel('Value')
+  await value.fill('2')
+  await page.getByRole('button', { name: 'Reset to v1' }).click()
+  expect(await value.inputValue()).toBe('1')
+  expect(faults).toEqual([])
+})

@@ -123,7 +123,6 @@ export function RuleEditor({ endpoint, actionId, rule, before, onSaved, onRemove
         />
         {isForm ? (
           <RuleForm
-            key={saved}
             endpointId={endpoint.id}
             document={shown}
             problem={form.problem}

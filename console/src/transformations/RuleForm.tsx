@@ -81,7 +81,9 @@ interface Props {
 /** A rule as a form: its name, its condition, and a row for each step. */
 export function RuleForm({ endpointId, document, problem, onChange }: Props) {
   const { name, steps, when } = document
-  const [condition, setCondition] = useState(() => textOfCondition(when ?? {}))
+  const [typed, setTyped] = useState(() => textOfCondition(when ?? {}))
+  // As it was typed, while that means the condition of the document.
+  const isOwn = JSON.stringify(writtenOf(typed)) === JSON.stringify(when ?? {})
   const change = (members: Members) => onChange({ ...document, ...members, steps: listOf(members) ?? steps })
   const move = (at: number, by: number) => change({ steps: moved(steps, at, by) })
   return (
@@ -97,9 +99,9 @@ export function RuleForm({ endpointId, document, problem, onChange }: Props) {
         label="When"
         member="rule/when"
         problems={problem}
-        value={condition}
+        value={isOwn ? typed : textOfCondition(when ?? {})}
         onChange={(next) => {
-          setCondition(next)
+          setTyped(next)
           change({ when: writtenOf(next) })
         }}
       />
