@@ -187,7 +187,7 @@ test('the new rules of two actions are two drafts', async () => {
   expect(faults).toEqual([])
 })
 
-test('a rule is shown as its draft is', async () => {
+test('a rule is shown as its draft is, and deleted by two presses', async () => {
   const { alice } = await startConsoleService({ parts: ['gateway'] })
   const endpoint = await alice.endpoint({ name: 'shown' })
   const action = await alice.expect(
@@ -211,5 +211,11 @@ test('a rule is shown as its draft is', async () => {
   await value.fill('2')
   await page.getByRole('button', { name: 'Reset to v1' }).click()
   expect(await value.inputValue()).toBe('1')
+
+  const [remove, confirm] = [/^Delete…/, /^Confirm/].map((name) => page.getByRole('button', { name }))
+  await remove?.dblclick()
+  await confirm?.waitFor()
+  await page.getByLabel('Name', { exact: true }).focus()
+  await remove?.waitFor()
   expect(faults).toEqual([])
 })

@@ -230,6 +230,12 @@ test('a form that was left while it was saved makes one thing, also when it is o
   await page.getByRole('switch', { name: 'Billing is switched on' }).click()
   await page.getByRole('link', { name: 'Renamed', exact: true }).waitFor()
   expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Renamed')
+
+  await goTo(`/e/${endpoint.id}/settings`)
+  const provider = page.getByRole('combobox', { name: 'Provider' })
+  await provider.fill('stripe')
+  await provider.press('Tab')
+  expect(await provider.inputValue()).toBe('Stripe')
   expect(faults).toEqual([])
 })
 

@@ -145,7 +145,8 @@ function ProviderPicker({ slug, onChange }: { slug: string; onChange: (slug: str
     NO_PROVIDER,
     ...(providers.data?.items ?? []).map((one) => ({ slug: one.slug, name: one.name, about: schemeOf(one) })),
   ]
-  const wanted = (typed ?? '').toLowerCase()
+  const wanted = (typed ?? '').trim().toLowerCase()
+  const isWanted = (name: string) => name.toLowerCase() === wanted
   const offered =
     typed === undefined
       ? []
@@ -183,7 +184,8 @@ function ProviderPicker({ slug, onChange }: { slug: string; onChange: (slug: str
           setTyped(target.value)
           setChosen(0)
         }}
-        onBlur={() => setTyped(undefined)}
+        // A name that was typed in full is chosen.
+        onBlur={() => choose(offered.find((one) => [one.name, one.slug].some(isWanted))?.slug)}
         onKeyDown={press}
       />
       <div id={list} role="listbox" aria-label="Providers" className="options" hidden={offered.length === 0}>

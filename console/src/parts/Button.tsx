@@ -1,4 +1,4 @@
-import { type ComponentProps, useState } from 'react'
+import { type ComponentProps, type MouseEvent, useState } from 'react'
 
 interface Props extends ComponentProps<'button'> {
   /** Classes of its look: `primary`, `danger`, `quiet`, `small`, `icon`, or several. */
@@ -18,15 +18,16 @@ interface ConfirmProps extends Omit<Props, 'onClick'> {
   readonly onConfirm: () => void
 }
 
-/** A button of a removal: the first press only arms it. */
+/** A button of a removal: the first press only arms it, until the focus leaves. A double click is one press. */
 export function ConfirmButton({ confirm, onConfirm, children = 'Delete…', ...rest }: ConfirmProps) {
   const [isArmed, setArmed] = useState(false)
-  const press = () => {
+  const press = ({ detail }: MouseEvent) => {
+    if (detail > 1) return
     setArmed(!isArmed)
     if (isArmed) onConfirm()
   }
   return (
-    <Button look="danger" {...rest} onClick={press}>
+    <Button look="danger" {...rest} onClick={press} onBlur={() => setArmed(false)}>
       {isArmed ? confirm : children}
     </Button>
   )
