@@ -187,7 +187,7 @@ test('the new rules of two actions are two drafts', async () => {
   expect(faults).toEqual([])
 })
 
-test('a rule is shown as its draft is, and deleted by two presses', async () => {
+test('a rule is shown as its draft is, deleted by two presses, and missed when it was deleted elsewhere', async () => {
   const { alice } = await startConsoleService({ parts: ['gateway'] })
   const endpoint = await alice.endpoint({ name: 'shown' })
   const action = await alice.expect(
@@ -217,5 +217,9 @@ test('a rule is shown as its draft is, and deleted by two presses', async () => 
   await confirm?.waitFor()
   await page.getByLabel('Name', { exact: true }).focus()
   await remove?.waitFor()
+
+  await alice.delete(endpoint.at(`/transformations/${second.id}?actionId=${action.id}`))
+  await page.getByRole('switch', { name: 'First is switched on' }).click()
+  await page.getByText('The rule that was open is no longer there.').waitFor()
   expect(faults).toEqual([])
 })

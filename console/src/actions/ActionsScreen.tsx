@@ -3,7 +3,7 @@ import { GripVertical, Plus } from 'lucide-react'
 import { type KeyboardEvent, type ReactNode, useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import { MoveButtons } from '../parts/Menu.tsx'
-import { Problem, QueryState } from '../parts/Problem.tsx'
+import { NoLongerThere, Problem, QueryState } from '../parts/Problem.tsx'
 import { Switch } from '../parts/Segments.tsx'
 import { Badge } from '../parts/StateMark.tsx'
 import { useCall } from '../parts/useForm.ts'
@@ -52,6 +52,9 @@ export function ActionsScreen({ endpoint, item }: { endpoint: Endpoint; item: st
         )}
       </div>
       <Problem error={change.error} />
+      {item !== undefined && item !== 'new' && !actions.some(({ id }) => id === item) && (
+        <NoLongerThere what="action" />
+      )}
       {item === 'new' && (
         <ActionForm endpoint={endpoint} action={undefined} options={options} onClose={() => navigate(home)} />
       )}

@@ -40,6 +40,15 @@ export function Problems({ of }: { readonly of: readonly string[] }) {
   ))
 }
 
+/** Said where the address names something that was deleted, maybe elsewhere while it was open. */
+export function NoLongerThere({ what }: { readonly what: string }) {
+  return (
+    <p className="banner" role="status">
+      The {what} that was open is no longer there.
+    </p>
+  )
+}
+
 const ROWS = [0, 1, 2, 3, 4, 5, 6, 7]
 
 /** Placeholder while content loads. It is hidden for the first 150 ms, so that fast loads do not flicker. */

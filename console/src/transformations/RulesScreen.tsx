@@ -4,7 +4,7 @@ import { Link, useLocation } from 'wouter'
 import { useAddress } from '../address.ts'
 import { named, Select } from '../parts/Field.tsx'
 import { MoveButtons } from '../parts/Menu.tsx'
-import { Bones, Problem } from '../parts/Problem.tsx'
+import { Bones, NoLongerThere, Problem } from '../parts/Problem.tsx'
 import { Switch } from '../parts/Segments.tsx'
 import { Badge } from '../parts/StateMark.tsx'
 import { useCall } from '../parts/useForm.ts'
@@ -47,7 +47,8 @@ export function RulesScreen({ endpoint, item }: { endpoint: Endpoint; item: stri
     return `/e/${endpoint.id}/rules${id === '' ? '' : `/${id}`}${query === '' ? '' : `?${query}`}`
   }
   const isNew = item === 'new' || (item === undefined && (rules.length === 0 || params.has('path')))
-  const open = rules.find(({ id }) => id === item) ?? (isNew ? undefined : rules[0])
+  const asked = rules.find(({ id }) => id === item)
+  const open = asked ?? (isNew ? undefined : rules[0])
   return (
     <>
       <div className="section-head">
@@ -57,7 +58,9 @@ export function RulesScreen({ endpoint, item }: { endpoint: Endpoint; item: stri
             id="rules-of"
             value={actionId}
             options={named(forwards)}
-            onChange={(action) => change({ action })}
+            onChange={(action) =>
+              isNew ? change({ action }) : navigate(`/e/${endpoint.id}/rules?action=${action}`)
+            }
           />
         </h2>
         <span className="hint">{ofLimit(rules.length, maxRules)}</span>
@@ -67,6 +70,7 @@ export function RulesScreen({ endpoint, item }: { endpoint: Endpoint; item: stri
           </WriteLink>
         )}
       </div>
+      {item !== undefined && !isNew && asked === undefined && <NoLongerThere what="rule" />}
       {!featureInPlan && <p className="banner">Rules are not in this plan.</p>}
       <RuleList endpointId={endpoint.id} actionId={actionId} rules={rules} openId={open?.id} hrefOf={at} />
       {featureInPlan && (

@@ -3,7 +3,7 @@ import { Plus } from 'lucide-react'
 import { Link, useLocation } from 'wouter'
 import { Button } from '../parts/Button.tsx'
 import { Page } from '../parts/Page.tsx'
-import { Problem, QueryState } from '../parts/Problem.tsx'
+import { NoLongerThere, Problem, QueryState } from '../parts/Problem.tsx'
 import { Badge } from '../parts/StateMark.tsx'
 import { useCall } from '../parts/useForm.ts'
 import { WriteLink, Writes } from '../parts/Writes.tsx'
@@ -42,6 +42,10 @@ export function WatchdogsScreen({ id }: { id: string | undefined }) {
     >
       <Writes>
         <QueryState of={list} />
+        {list.data !== undefined &&
+          id !== undefined &&
+          id !== 'new' &&
+          !items.some((one) => one.id === id) && <NoLongerThere what="watchdog" />}
         {id === 'new' && <WatchdogForm watchdog={undefined} onClose={close} />}
         {list.data !== undefined && items.length === 0 && id !== 'new' && (
           <div className="nothing">
