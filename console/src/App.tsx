@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Suspense, useEffect, useState, useSyncExternalStore } from 'react'
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter'
 import { EndpointBar } from './endpoints/EndpointBar.tsx'
-import { hasLoadedAnything } from './live/queryClient.ts'
+import { followSignIns, hasLoadedAnything } from './live/queryClient.ts'
 import { session } from './outage.ts'
 import { Boundary, Loading, lazyPart, lazyScreen } from './parts/Boundary.tsx'
 import { Button } from './parts/Button.tsx'
@@ -33,6 +33,7 @@ const AccessScreen = lazyScreen(async () => (await import('./access/AccessScreen
 export function App() {
   const state = useSyncExternalStore(session.subscribe, session.get)
   const [address] = useLocation()
+  useEffect(followSignIns, [])
   const isNewcomer = state === 'out' && !hasLoadedAnything()
   return (
     <>

@@ -213,6 +213,33 @@ test('a save without a session says so, asks to sign in again and keeps what was
   expect(await page.getByLabel('Endpoint name').inputValue()).toBe('after')
 })
 
+test('a sign-in in another tab is enough, and a page of another workspace begins anew', async () => {
+  const client = await service.newClient()
+  const endpoint = await client.endpoint({ name: 'mine' })
+  await endpoint.capture()
+  const other = await service.newClient()
+  await other.endpoint({ name: 'of the other' })
+  const linkOf = async (workspace: string) => (await service.operator.sessions.link({ workspace })).url
+  const { page, goTo, faults } = await openConsole(client)
+  await goTo(`/e/${endpoint.id}`)
+  await page.getByText('Live', { exact: true }).waitFor()
+  await service.operator.keys.revoke({ workspace: client.workspaceId, key: client.key.slice(0, 17) })
+  const asked = page.getByRole('dialog', { name: 'Sign in again' })
+  await asked.waitFor()
+  const tab = await page.context().newPage()
+  await tab.goto(await linkOf(client.workspaceId), { waitUntil: 'commit' })
+  await asked.waitFor({ state: 'detached' })
+  await page.getByText('Live', { exact: true }).waitFor()
+  await tab.goto('about:blank')
+  await tab.goto(await linkOf(other.workspaceId), { waitUntil: 'commit' })
+  await page
+    .getByRole('link', { name: /of the other/ })
+    .first()
+    .waitFor()
+  await page.getByRole('link', { name: /mine/ }).first().waitFor({ state: 'detached' })
+  expect(faults).toEqual([])
+})
+
 test('dead letters are counted by action, and replayed only where they are', async () => {
   await using good = await startReceiver()
   await using bad = await startReceiver({ status: 500 })

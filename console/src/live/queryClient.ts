@@ -1,5 +1,7 @@
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
-import { hearStatus, reconnectMs } from '../outage.ts'
+import { hearStatus, reconnectMs, session } from '../outage.ts'
+import { forgetDrafts } from '../parts/usePersisted.ts'
+import { sessionQuery } from '../queries.ts'
 import { creel, isCallError, statusOf } from '../trpc.ts'
 
 const RETRIES = 3
@@ -55,6 +57,39 @@ export function hearStreamError(error: unknown): void {
   const status = statusOf(error)
   hearStatus(status)
   if (status === undefined) void checkSession()
+}
+
+/** Goes on with the session that this browser has been given. A page of another workspace begins anew. */
+export async function resume(): Promise<void> {
+  const now = await creel.sessions.current.query({}).catch(() => undefined)
+  const before = queryClient.getQueryData(sessionQuery.queryKey)
+  if (now === undefined) return
+  if (before !== undefined && before.workspace.id !== now.workspace.id) {
+    forgetDrafts()
+    location.assign('/console/')
+    return
+  }
+  session.set('in')
+  void queryClient.invalidateQueries()
+}
+
+let tabs: BroadcastChannel | undefined
+
+/** Tells the other tabs that this browser has been signed in. */
+export const saySignedIn = (): void => tabs?.postMessage(null)
+
+/** Hears when another tab signs this browser in, and looks when a page without a session is looked at. @returns ends it */
+export function followSignIns(): () => void {
+  tabs = new BroadcastChannel('creel sign-ins')
+  tabs.onmessage = () => void resume()
+  const look = () => {
+    if (session.get() === 'out' && hasLoadedAnything()) void resume()
+  }
+  window.addEventListener('focus', look)
+  return () => {
+    window.removeEventListener('focus', look)
+    tabs?.close()
+  }
 }
 
 /** Asks whether this browser is signed in. @returns the status of a refusal; undefined for none, or without an answer */

@@ -23,7 +23,7 @@ import { session } from '../outage.ts'
 import { Button } from '../parts/Button.tsx'
 import { toast } from '../parts/Toasts.tsx'
 import { forgetDrafts } from '../parts/usePersisted.ts'
-import { meQuery, openIncidentsQuery, watchdogsQuery } from '../queries.ts'
+import { openIncidentsQuery, sessionQuery, watchdogsQuery } from '../queries.ts'
 import { Mark } from '../signIn/Mark.tsx'
 import { hasPlan } from '../words/format.ts'
 import { applyTheme } from './applyTheme.ts'
@@ -32,7 +32,7 @@ const THEMES = { system: SunMoon, light: Sun, dark: MoonStar } as const
 
 /** The sidebar: the workspace, its endpoints, its other pages. */
 export function Nav({ onGo, onKeys }: { onGo: () => void; onKeys: () => void }) {
-  const me = useQuery(meQuery)
+  const me = useQuery(sessionQuery)
   const watchdogs = useQuery(watchdogsQuery)
   const incidents = useQuery(openIncidentsQuery)
   const alarmed = watchdogs.data?.items.filter(({ state }) => state === 'alarmed').length ?? 0

@@ -1,13 +1,15 @@
 import { type FormEvent, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { useLocation } from 'wouter'
-import { queryClient } from '../live/queryClient.ts'
+import { queryClient, resume, saySignedIn } from '../live/queryClient.ts'
 import { session } from '../outage.ts'
 import { Button } from '../parts/Button.tsx'
+import { Dialog } from '../parts/Dialog.tsx'
 import { creel } from '../trpc.ts'
 import { Mark } from './Mark.tsx'
 
 interface Props {
-  readonly title: string
+  /** Undefined in a dialog, which shows its own. */
+  readonly title?: string
   /** The token of a sign-in link, used at once. */
   readonly link?: string
   readonly onSignedIn: () => void
@@ -25,7 +27,9 @@ function SignInForm({ title, link = '', onSignedIn }: Props) {
     setBusy(false)
     setProblem(refusal)
     setOfKey('key' in credential)
-    if (refusal === null || ('link' in credential && (await isSignedIn()))) onSignedIn()
+    if (refusal !== null && !('link' in credential && (await isSignedIn()))) return
+    saySignedIn()
+    onSignedIn()
   }
   // A link works once, so it is used once, even if the component renders again.
   useEffect(() => {
@@ -39,8 +43,12 @@ function SignInForm({ title, link = '', onSignedIn }: Props) {
   }
   return (
     <form onSubmit={submit} aria-busy={isBusy}>
-      <Mark size={40} />
-      <h1>{title}</h1>
+      {title !== undefined && (
+        <>
+          <Mark size={40} />
+          <h1>{title}</h1>
+        </>
+      )}
       <p className="hint">
         Creel captures webhooks and shows them here. Sign in with an API key: it begins with{' '}
         <code>creel_live_</code> and was shown when it was created.
@@ -77,23 +85,12 @@ function SignInForm({ title, link = '', onSignedIn }: Props) {
 
 /** Shown over the page when the session has ended. The page and its drafts are kept. */
 export function SignInAgain() {
-  const place = useRef<HTMLDialogElement>(null)
-  useEffect(() => place.current?.showModal(), [])
-  const enter = () => {
-    session.set('in')
-    void queryClient.invalidateQueries()
-  }
   return (
-    <dialog
-      ref={place}
-      className="dialog"
-      aria-label="Sign in again"
-      onCancel={(event) => event.preventDefault()}
-    >
+    <Dialog title="Sign in again" onClose={() => undefined} isClosable={false}>
       <div className="sign-in">
-        <SignInForm title="Sign in again" onSignedIn={enter} />
+        <SignInForm onSignedIn={() => void resume()} />
       </div>
-    </dialog>
+    </Dialog>
   )
 }
 
