@@ -228,3 +228,45 @@ describe('a delay that a receiver asked for ends', () => {
       expect(asking.received.length + other.received.length).toBe(2)
     })
 })
+
+describe('a delivery that is queued while its action is being deleted', () => {
+  const Request = z.looseObject({ state: z.string() })
+
+  /** Deletes a paused action while a request is captured, and waits for the end of its delivery. */
+  async function overtaken() {
+    const action = await governedAction(service.alice, 'http://127.0.0.1:9/')
+    await action.pause()
+    const kept = holdOpen(service.db, (trx) =>
+      trx.selectFrom('actions').where('id', '=', action.id).select('id').forKeyShare().execute(),
+    )
+    await kept.isOpen
+    const deleted = action.client.delete(action.at())
+    await eventually('the deletion waits', async () => (await countLockWaits(service.db)) === 1)
+    const { id } = await action.endpoint.capture()
+    await kept.release()
+    expect((await deleted).status).toBe(204)
+    const state = async () =>
+      (await action.client.expect(action.client.get(action.endpoint.at(`/requests/${id}`)), Request)).state
+    await eventually('its end', async () => (await state()) === 'NotAttempted')
+    return { action, state }
+  }
+
+  test('is dropped with it', async () => {
+    await overtaken()
+  })
+
+  test('is dropped by the sweep if nothing else looks at its lane', async () => {
+    const { action, state } = await overtaken()
+    // As an earlier version has left it.
+    await sql`insert into deliveries (workspace_id, endpoint_id, request_id, action_id, action_name, kind, trigger,
+        created_at, next_attempt_at, flow_state, flow_due_at)
+      select e.workspace_id, r.endpoint_id, r.id, ${action.id}::uuid, 'gone', 'forward', 'capture', now(), now(), 'waiting',
+        now() + interval '1 hour'
+      from requests r join endpoints e on e.id = r.endpoint_id where e.id = ${action.endpoint.id}::uuid`.execute(
+      service.db,
+    )
+    expect(await state()).toBe('Pending')
+    await service.runJob('lanes.sweep', {})
+    await eventually('its end', async () => (await state()) === 'NotAttempted')
+  })
+})

@@ -9,6 +9,7 @@ import {
   applyPolicy,
   dropDeliveries,
   dropMost,
+  flowSignal,
   forgetDelay,
   lockFlow,
   policyText,
@@ -165,5 +166,7 @@ export async function dropAction(
     actions.filter((action) => action.id !== id).map((action) => action.id),
   )
   await resumeDeliveries(ctx, trx, await fitActions(trx, ctx, { endpointId }, ctx.plan.limits.actionsMax))
-  await announceEndpointChange(trx, endpointId)
+  // A last look drops deliveries that a capture or a replay has queued meanwhile.
+  const lane = { id, workspaceId: ctx.workspace.id }
+  await announceEndpointChange(trx, endpointId, flowSignal('change', lane))
 }

@@ -1,5 +1,6 @@
 import { aheadMs, type Services } from '../../api/services.ts'
 import type { Lane, LaneWithSlots, Look, Room, Send } from '../../dispatch/index.ts'
+import { announceEndpointChange } from '../../platform/changes/index.ts'
 import { type RowsOf, run, statement, type Trx } from '../../platform/db/index.ts'
 import type { Attempt } from '../attempt.ts'
 import { type ClaimServices, claimForwards } from '../claim.ts'
@@ -39,9 +40,6 @@ export interface FlowSend extends Send {
   readonly isBound: boolean
 }
 
-/** A look that found nothing, and that only a new delivery makes worth repeating. */
-const NOTHING: Look<FlowSend> = { sends: [], nextInMs: null }
-
 type LookServices = ClaimServices & Pick<Services, 'enqueue' | 'urls'>
 
 /**
@@ -57,7 +55,7 @@ export async function lookAtFlow(
 ): Promise<Look<FlowSend>> {
   const [lock] = await run(trx, LOCK_FLOW, [lane.id])
   const [row] = await run(trx, READ_FLOWS, [[lane.id]])
-  if (row === undefined) return NOTHING
+  if (row === undefined) return await dropOrphans(trx, lane.id)
   if (!lock?.isLocked || (row.isBound && !lock.isBound))
     return { sends: [], nextInMs: BUSY_MS * (1 + Math.random()), isAlone: row.isBound }
   const clockAt = row.clockAt.getTime() + aheadMs(services.clock)
@@ -112,6 +110,28 @@ export async function lookAtFlows(
     looks.set(id, { sends: found, nextInMs: nextInMs({ taken, nextAt }, limit, now) })
   }
   return looks
+}
+
+/** Deliveries that one look drops. */
+const DROPPED_AT_ONCE = 1_000
+
+const DROP_ORPHANS = statement(
+  'drop deliveries without action',
+  `delete from deliveries where id in (
+    select id from deliveries
+    where action_id = $1::uuid and flow_state = 'waiting' and not exists (select from actions where id = $1::uuid)
+    order by id limit ${DROPPED_AT_ONCE} for update skip locked)
+  returning endpoint_id`,
+)
+
+/**
+ * Drops deliveries whose action is gone: a capture or a replay that commits while the action is being deleted leaves
+ * some that the deletion does not see. The next look drops those that waited behind them.
+ */
+async function dropOrphans(trx: Trx, actionId: string): Promise<Look<FlowSend>> {
+  const rows = await run(trx, DROP_ORPHANS, [actionId])
+  if (rows.length > 0) await announceEndpointChange(trx, ...new Set(rows.map(({ endpointId }) => endpointId)))
+  return { sends: [], nextInMs: rows.length > 0 ? 0 : null }
 }
 
 /** A look at a lane where nothing may start. */

@@ -247,7 +247,10 @@ const BUSY = `busy as (
       order by d.action_id limit 1) next
   )`
 
-/** Lanes with deliveries that were due at `$1`. A lane of an action that is off has some that end unsent. */
+/**
+ * Lanes with deliveries that were due at `$1`, and lanes whose action is gone. A lane of an action that is off has some
+ * that end unsent.
+ */
 export const OVERDUE_LANES = statement(
   'overdue flows',
   `with recursive ${BUSY}
@@ -255,7 +258,12 @@ export const OVERDUE_LANES = statement(
   where (a.paused_at is null or not a.is_active or a.suspended_by_plan)
     and exists (
       select from deliveries d
-      where d.action_id = a.id and ${dueBy('$1')})`,
+      where d.action_id = a.id and ${dueBy('$1')})
+  union all
+  select busy.action_id, (
+    select workspace_id from deliveries where action_id = busy.action_id and flow_state = 'waiting' limit 1)
+  from busy where not exists (select from actions where id = busy.action_id)`,
+  { notNull: ['workspaceId'] },
 )
 
 /** Counts deliveries that are due at `$1`, of actions that are neither paused nor off. */

@@ -261,6 +261,9 @@ export interface StatementRows {
   'detach search pages': never
   'detach search pages of evicted requests': never
   'detach search pages with requests': never
+  'drop deliveries without action': {
+    readonly endpointId: string
+  }
   'drop waiting deliveries': {
     readonly id: number
   }
