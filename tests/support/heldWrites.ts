@@ -6,6 +6,7 @@ import { eventually } from './eventually.ts'
 const LOCK = 4711
 
 type Write =
+  | 'insert on actions'
   | 'insert on requests'
   | 'update on deliveries'
   | 'update on delivery_attempts'

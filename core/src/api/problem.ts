@@ -1,7 +1,7 @@
 import { TRPCError } from '@trpc/server'
 import { z } from 'zod'
 import { type InputIssue, ITEM_CODES } from '../engine/issues.ts'
-import { isDatabaseOutage, isStatementTimeout, SEARCH_SECONDS } from '../platform/db/index.ts'
+import { isDatabaseOutage, isDeadlock, isStatementTimeout, SEARCH_SECONDS } from '../platform/db/index.ts'
 import { LineTooLong } from '../platform/turns/index.ts'
 import { DomainError, ERRORS, type ErrorCode, MAX_PROBLEM_ITEMS, validationFailed } from './errors.ts'
 import { issuesOf } from './issues.ts'
@@ -99,8 +99,8 @@ export function refusalOf(error: unknown, input?: unknown): DomainError | null {
 const TURN_SECONDS_MAX = 60
 
 /**
- * The refusal for abandoned work: the client disconnected, the work got no turn in time, or the database did not
- * answer.
+ * The refusal for abandoned work: the client disconnected, the work got no turn in time, the database did not answer, or
+ * it ended the work so that other work could go on.
  */
 function unavailability(error: unknown): DomainError | null {
   if (error instanceof LineTooLong) {
@@ -120,6 +120,9 @@ function unavailability(error: unknown): DomainError | null {
   }
   if (isDatabaseOutage(error)) {
     return new DomainError('unavailable', 'The database is unreachable. Try again in a moment.', more)
+  }
+  if (isDeadlock(error)) {
+    return new DomainError('unavailable', 'Another change was in the way. Try again in a moment.', more)
   }
   return null
 }

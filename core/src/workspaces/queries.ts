@@ -29,9 +29,12 @@ async function findWorkspace(db: Db, reference: string) {
   return rows.find((row) => row.id === reference.toLowerCase()) ?? rows[0]
 }
 
-/** Locks the workspace's row until the transaction ends, so that concurrent calls cannot exceed its plan. */
+/**
+ * Locks the workspace's row until the transaction ends, so that concurrent calls cannot exceed its plan. Rows that
+ * reference the workspace are inserted meanwhile: their transactions may hold rows that this one is about to lock.
+ */
 export async function lockWorkspace(trx: Trx, workspaceId: string): Promise<void> {
-  await trx.selectFrom('workspaces').select('id').where('id', '=', workspaceId).forUpdate().execute()
+  await trx.selectFrom('workspaces').select('id').where('id', '=', workspaceId).forNoKeyUpdate().execute()
 }
 
 /** Inserts the workspace; undefined when the name is taken. */

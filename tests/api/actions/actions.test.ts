@@ -2,6 +2,9 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import { type Answer, Client, type TestEndpoint } from '../../support/client.ts'
 import { boundRows } from '../../support/database.ts'
+import { eventually } from '../../support/eventually.ts'
+import { holdUpWrites } from '../../support/heldWrites.ts'
+import { countLockWaits } from '../../support/lockWaits.ts'
 import { wrongParts } from '../../support/problems.ts'
 import { startReceiver } from '../../support/receiver.ts'
 import { startService, type TestService } from '../../support/service.ts'
@@ -165,6 +168,30 @@ describe('POST /api/v1/endpoints/{endpointId}/actions', () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => add(endpoint)))
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(3)
     expect((await listed(endpoint)).map(({ position }) => position)).toEqual([1, 2, 3])
+  })
+
+  test('while the URL of the endpoint is rotated, both are done', async () => {
+    const endpoint = await service.alice.endpoint()
+    await using held = await holdUpWrites(service.db, 'insert on actions')
+    const added = add(endpoint)
+    await held.arrived()
+    const rotated = service.alice.post(endpoint.at('/rotate-url'))
+    await eventually('the rotation waits', async () => (await countLockWaits(service.db)) === 2)
+    await held.release()
+    expect([(await added).status, (await rotated).status]).toEqual([201, 200])
+  })
+
+  test('that PostgreSQL ends because of a deadlock may be repeated', async () => {
+    const endpoint = await service.alice.endpoint()
+    await sql`create function meet_deadlock() returns trigger language plpgsql as $$
+      begin raise exception 'deadlock' using errcode = 'deadlock_detected'; end $$`.execute(service.db)
+    await sql`create trigger meet_deadlock before insert on actions for each row
+      when (new.endpoint_id = ${sql.lit(endpoint.id)}) execute function meet_deadlock()`.execute(service.db)
+    const answer = await add(endpoint)
+    await sql`drop function meet_deadlock cascade`.execute(service.db)
+    expect(answer).toMatchObject({ status: 503, body: { code: 'unavailable' } })
+    expect(answer.headers.get('retry-after')).toBe('1')
+    expect((await add(endpoint)).status).toBe(201)
   })
 
   test('notify on a plan without channels: feature_not_in_plan, before any other mistake', async () => {
