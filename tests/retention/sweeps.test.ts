@@ -3,9 +3,12 @@ import {
   sweepEndpoints as sweepEndpointsNow,
   sweepRetention as sweepRetentionNow,
 } from '@creel/core/retention'
+import { sql } from 'kysely'
 import { z } from 'zod'
 import { TestBrowser } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
+import { holdOpen } from '../support/heldWrites.ts'
+import { isWaitingForLock } from '../support/lockWaits.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
 import {
@@ -254,6 +257,31 @@ test('no more evicted requests wait for their deliveries than the plan stores', 
     [first.id, 'DeadLetter', 'evicted'],
   ])
 })
+
+test.each([
+  ['past their retention', 'solo', DAY + MINUTE],
+  ['that wait for their deliveries', 'pro', 0],
+] as const)(
+  'the sweep of requests %s waits for the counters before it takes deliveries, as erasures do',
+  async (_which, plan, age) => {
+    const { db, clock, running } = idle
+    const endpoint = await (await idle.newClient(plan)).endpoint({ forwardUrl: (await receiver()).url })
+    for (let n = 0; n < 6; n += 1) await endpoint.send()
+    await clock.advance(age)
+    await using other = holdOpen(db, (trx) =>
+      sql`select from endpoint_counters where endpoint_id = ${endpoint.id} for update`.execute(trx),
+    )
+    await other.isOpen
+    const swept = sweepRetentionNow(running.services, never())
+    await eventually('the sweep waits', () => isWaitingForLock(db), { seconds: 20 })
+    const free =
+      sql`select from deliveries where endpoint_id = ${endpoint.id} for update skip locked`.execute(db)
+    expect((await free).rows).toHaveLength(6)
+    await other.release()
+    await swept
+    expect((await rowsOf(idle, endpoint.id)).deliveries).toBe(plan === 'solo' ? 0 : 4)
+  },
+)
 
 describe('endpoints', () => {
   test('an expired one is read for 15 minutes more, then deleted with all it held', async () => {

@@ -6,8 +6,8 @@ import { LANES_OF_ACTIONS } from './flow/statements.ts'
 import { flowsOf, wakeFlows } from './flow/wake.ts'
 import {
   type DeliveriesOf,
-  findOpenDeliveries,
   insertAttempts,
+  lockOpenDeliveries,
   type OpenDelivery,
   removeDeliveries,
 } from './queries.ts'
@@ -78,6 +78,7 @@ export async function dropDeliveries(trx: Trx, actionId: string): Promise<void> 
  * Ends open deliveries whose request is about to be deleted. Each gets one attempt row in state `DeadLetter` with the
  * reason. Nothing is left to replay, so the deliveries do not stay as dead letters. Their incidents open or count.
  * Deliveries of notify actions end as `Errored` without an incident, because its alert would be about their own channel.
+ * The caller has locked the counters of the endpoint, as captures and erasures do before they touch deliveries.
  */
 export async function endDeliveries(
   services: DeliveryServices,
@@ -85,7 +86,7 @@ export async function endDeliveries(
   of: DeliveriesOf,
   error: 'evicted' | 'retention',
 ): Promise<void> {
-  const deliveries = await findOpenDeliveries(trx, of)
+  const deliveries = await lockOpenDeliveries(trx, of)
   if (deliveries.length === 0) return
   const now = services.clock.now()
   const ids = await insertAttempts(

@@ -86,8 +86,7 @@ export type DeliveriesOf =
   | { readonly ids: readonly number[] }
   | { readonly endpointId: string; readonly requestIds: readonly number[] }
 
-/** Open deliveries whose endpoint, action and request still exist, oldest first. */
-export function findOpenDeliveries(db: Db, of: DeliveriesOf) {
+function selectOpen(db: Db, of: DeliveriesOf) {
   return (
     db
       .selectFrom('deliveries as d')
@@ -108,9 +107,14 @@ export function findOpenDeliveries(db: Db, of: DeliveriesOf) {
       .select(['d.attemptCount', 'd.nextAttemptAt', 'd.flowState', 'e.name as endpointName'])
       .select(['a.name as actionName', 'a.url', 'a.deliveryPolicy', 'a.isActive', 'a.suspendedByPlan'])
       .orderBy('d.id')
-      .execute()
   )
 }
+
+/** Open deliveries whose endpoint, action and request still exist, oldest first. */
+export const findOpenDeliveries = (db: Db, of: DeliveriesOf) => selectOpen(db, of).execute()
+
+/** The same, locked in this order: none of them ends otherwise before the transaction does. */
+export const lockOpenDeliveries = (trx: Trx, of: DeliveriesOf) => selectOpen(trx, of).forUpdate('d').execute()
 
 /** A delivery that is still open, with the facts for its incident. */
 export type OpenDelivery = Awaited<ReturnType<typeof findOpenDeliveries>>[number]

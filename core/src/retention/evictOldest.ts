@@ -102,6 +102,7 @@ export async function evictHidden(eviction: Eviction): Promise<number> {
   return await evictEach(eviction, oldest, async (trx, endpointId, of) => {
     const ids = of.map(({ id }) => id)
     const binned = of.filter(({ wasBinned }) => wasBinned).map(({ id }) => id)
+    await lockCounters(trx, endpointId)
     await endDeliveries(eviction, trx, { endpointId, requestIds: ids }, 'evicted')
     await removeDeliveries(eviction, trx, endpointId, ids)
     await removeRequests(trx, { endpointId, ids, state: 'hidden' })

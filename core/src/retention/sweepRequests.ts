@@ -66,9 +66,8 @@ export async function sweepStored(
     const captured = new Set(expired.filter((row) => !row.imported).map((row) => row.id))
     const firstKept = rows.find((row) => !row.isExpired)?.id ?? (rows.at(-1)?.id ?? 0) + 1
     await sweepTransaction(services.db, async (trx) => {
-      await endDeliveries(services, trx, { endpointId, requestIds: ids }, 'retention')
-      // Locked late, because captures of the endpoint wait from here on; before the incidents of freed keys, as in erasures.
       await lockCounters(trx, endpointId)
+      await endDeliveries(services, trx, { endpointId, requestIds: ids }, 'retention')
       await removeDeliveries(services, trx, endpointId, ids)
       const removed = await removeRequests(trx, { endpointId, ids, state: 'stored' })
       await removeRecords(trx, endpointId, { requestIds: removed })
@@ -159,6 +158,7 @@ export async function sweepHidden(
     if (rows.length === 0) return false
     const ids = rows.map((row) => row.id)
     await sweepTransaction(services.db, async (trx) => {
+      await lockCounters(trx, endpointId)
       await endDeliveries(services, trx, { endpointId, requestIds: ids }, 'evicted')
       await removeDeliveries(services, trx, endpointId, ids)
       await keepSentBodies(trx, endpointId, ids)
