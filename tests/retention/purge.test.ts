@@ -1,5 +1,9 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
+import { eventually } from '../support/eventually.ts'
+import { holdOpen, holdUpWrites } from '../support/heldWrites.ts'
+import { countLockWaits, isWaitingForLock } from '../support/lockWaits.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { expectCountersEqualRows, rowsOf } from './support.ts'
@@ -64,5 +68,53 @@ describe('the support purge', () => {
     await expect(retention.purge({ workspace: randomUUID() })).rejects.toThrow('no workspace')
     await expect(retention.purge({ workspace, endpoint: foreign.id })).rejects.toThrow('no endpoint')
     await expect(retention.purge({ workspace, request: 1 })).rejects.toThrow('together with its endpoint')
+  })
+})
+
+describe('a purge while an attempt is recorded', () => {
+  test('waits for the attempt before it takes the delivery, as the record does', async () => {
+    const client = await service.newClient()
+    const endpoint = await client.endpoint({ forwardUrl: receiver.url })
+    const { id } = await endpoint.capture()
+    await sql`insert into delivery_attempts (endpoint_id, delivery_id, workspace_id, request_id, action_id, action_name, kind,
+        state, attempt_number, trigger, url, at, lease_until)
+      select endpoint_id, id, workspace_id, request_id, action_id, action_name, kind, 'Pending', 1, trigger, '', now(), now()
+      from deliveries where request_id = ${id}`.execute(service.db)
+    await using record = holdOpen(service.db, (trx) =>
+      sql`select from delivery_attempts where request_id = ${id} for no key update`.execute(trx),
+    )
+    await record.isOpen
+    const purged = service.operator.retention.purge({
+      workspace: client.workspaceId,
+      endpoint: endpoint.id,
+      request: id,
+    })
+    await eventually('the purge waits', () => isWaitingForLock(service.db))
+    const free = sql`select from deliveries where request_id = ${id} for update skip locked`.execute(
+      service.db,
+    )
+    expect((await free).rows).toHaveLength(1)
+    await record.release()
+    expect(await purged).toEqual({ purgedCount: 1 })
+    expect(await rowsOf(service, endpoint.id)).toMatchObject({ deliveries: 0, attempts: 0 })
+  })
+
+  test('leaves no record of a replay', async () => {
+    const client = await service.newClient()
+    const endpoint = await client.endpoint({ forwardUrl: receiver.url })
+    const { id } = await endpoint.capture()
+    await using held = await holdUpWrites(service.db, 'update on delivery_attempts')
+    const replayed = client.post(endpoint.at(`/requests/${id}/replay`))
+    await held.arrived()
+    const purged = service.operator.retention.purge({
+      workspace: client.workspaceId,
+      endpoint: endpoint.id,
+      request: id,
+    })
+    await eventually('the purge waits', async () => (await countLockWaits(service.db)) === 2)
+    await held.release()
+    await replayed
+    expect(await purged).toEqual({ purgedCount: 1 })
+    expect(await rowsOf(service, endpoint.id)).toMatchObject({ attempts: 0, details: 0 })
   })
 })

@@ -6,6 +6,7 @@ import { lockCounters, storageBytesOf } from '../requests/index.ts'
 import { type Eviction, evictEach, type SweepServices, sweepTransaction } from './endpointsToSweep.ts'
 import {
   hideUndelivered,
+  lockPending,
   removeDeliveries,
   removeDeliveryRecords,
   removeRecords,
@@ -103,6 +104,7 @@ export async function evictHidden(eviction: Eviction): Promise<number> {
     const ids = of.map(({ id }) => id)
     const binned = of.filter(({ wasBinned }) => wasBinned).map(({ id }) => id)
     await lockCounters(trx, endpointId)
+    await lockPending(trx, endpointId, binned)
     await endDeliveries(eviction, trx, { endpointId, requestIds: ids }, 'evicted')
     await removeDeliveries(eviction, trx, endpointId, ids)
     await removeRequests(trx, { endpointId, ids, state: 'hidden' })

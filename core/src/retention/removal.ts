@@ -115,6 +115,26 @@ export async function removeDeliveries(
   return rows.length
 }
 
+const LOCK_PENDING = statement(
+  'lock pending attempts of requests',
+  // By the index of requests, as that of pending attempts has all that have ended since the last vacuum.
+  `select from delivery_attempts
+  where endpoint_id = $1 and request_id = any($2::bigint[]) and coalesce(state, '') = 'Pending' order by id for update`,
+  { isPrepared: false },
+)
+
+/**
+ * Waits for attempts of requests that are being recorded, and keeps others from it until the transaction ends. It comes
+ * before the deliveries, as in the transaction of a record.
+ */
+export async function lockPending(
+  trx: Trx,
+  endpointId: string,
+  requestIds: readonly number[],
+): Promise<void> {
+  if (requestIds.length > 0) await run(trx, LOCK_PENDING, [endpointId, requestIds])
+}
+
 /** Deletes the deliveries, attempts and records of requests that a user deleted. */
 export async function removeDeliveryRecords(
   services: Pick<Services, 'enqueue' | 'clock'>,
@@ -122,6 +142,7 @@ export async function removeDeliveryRecords(
   endpointId: string,
   requestIds: readonly number[],
 ): Promise<void> {
+  await lockPending(trx, endpointId, requestIds)
   await removeDeliveries(services, trx, endpointId, requestIds)
   await removeAttempts(trx, endpointId, { requestIds })
 }
@@ -129,10 +150,10 @@ export async function removeDeliveryRecords(
 /** Attempts of an endpoint: all attempts of some requests, or single ones. */
 type AttemptsOf = { readonly requestIds: readonly number[] } | { readonly attemptIds: readonly number[] }
 
-/** Deletes attempts, with their records. */
+/** Deletes attempts, then their records: one that is just being recorded has its record when its row is free. */
 export async function removeAttempts(trx: Trx, endpointId: string, of: AttemptsOf): Promise<void> {
-  await removeRecords(trx, endpointId, of)
   await removeAttemptRows(trx, endpointId, 'delivery_attempts', of)
+  await removeRecords(trx, endpointId, of)
 }
 
 /** Deletes the records of attempts: requests and responses. The attempts stay in the lists. */

@@ -16,6 +16,7 @@ import {
 
 import {
   hideUndelivered,
+  lockPending,
   removeDeliveries,
   removeDeliveryRecords,
   removeRecords,
@@ -157,15 +158,16 @@ export async function sweepHidden(
     const rows = await run(services.db, FIND_ENDED, [endpointId, storedRequestsMax])
     if (rows.length === 0) return false
     const ids = rows.map((row) => row.id)
+    // A user deleted these, so nothing of them returns to the lists.
+    const binned = rows.filter((row) => row.wasBinned).map((row) => row.id)
     await sweepTransaction(services.db, async (trx) => {
       await lockCounters(trx, endpointId)
+      await lockPending(trx, endpointId, binned)
       await endDeliveries(services, trx, { endpointId, requestIds: ids }, 'evicted')
       await removeDeliveries(services, trx, endpointId, ids)
       await keepSentBodies(trx, endpointId, ids)
       const removed = await removeRequests(trx, { endpointId, ids, state: 'hidden' })
       sweptRows.inc({ sweep: 'hidden' }, removed.length)
-      // A user deleted these, so nothing of them returns to the lists.
-      const binned = rows.filter((row) => row.wasBinned).map((row) => row.id)
       await removeDeliveryRecords(services, trx, endpointId, binned)
     })
     return true
