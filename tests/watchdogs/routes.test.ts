@@ -6,6 +6,9 @@ import { sql } from 'kysely'
 import { z } from 'zod'
 import { suggestFrom } from '../../core/src/watchdogs/suggestion.ts'
 import type { Client, TestEndpoint } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
+import { holdOpen } from '../support/heldWrites.ts'
+import { countLockWaits } from '../support/lockWaits.ts'
 import { wrongParts } from '../support/problems.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { check, makeWatchdog, putWatchdog, raised, readWatchdog, WATCHDOGS, Watchdog } from './support.ts'
@@ -182,6 +185,35 @@ describe('PUT /api/v1/watchdogs/{id}', () => {
     const made = await makeWatchdog(endpoint)
     const edited = await putWatchdog(alice, made, { name: 'renamed', graceSeconds: null, match: null })
     expect(edited).toEqual({ ...made, name: 'renamed' })
+  })
+
+  test('a match that is put back while another one is put watches what it says', async () => {
+    const [first, second] = [
+      { path: 'body.x', op: 'eq', value: 1 },
+      { path: 'body.x', op: 'eq', value: 2 },
+    ]
+    const watchdog = await makeWatchdog(endpoint, { match: first })
+    const watched = async () =>
+      (
+        await sql<{
+          match: string
+        }>`select c.match from watchdogs w join watchdog_criteria c on c.id = w.criteria_id
+          where w.id = ${watchdog.id}`.execute(service.db)
+      ).rows
+    const before = await watched()
+    await using lock = holdOpen(service.db, (trx) =>
+      sql`select from workspaces where id = ${alice.workspaceId} for no key update`.execute(trx),
+    )
+    await lock.isOpen
+    const puts = []
+    for (const match of [second, first]) {
+      puts.push(putWatchdog(alice, watchdog, { match }))
+      await eventually('the change waits', async () => (await countLockWaits(service.db)) === puts.length)
+    }
+    await lock.release()
+    await Promise.all(puts)
+    expect(await readWatchdog(alice, watchdog)).toMatchObject({ match: { all: [first] } })
+    expect(await watched()).toEqual(before)
   })
 
   test('refuses another endpointId', async () => {

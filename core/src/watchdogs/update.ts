@@ -57,12 +57,21 @@ async function unknownContacts(
 }
 
 /** Changes the given members of a watchdog and recomputes its deadlines. */
-export async function updateWatchdogMembers(ctx: Context, stored: WatchdogRow, input: UpdateInput) {
+export async function updateWatchdogMembers(ctx: Context, known: WatchdogRow, input: UpdateInput) {
+  for (let stored = known; ; ) {
+    const { newer, view } = await changeMembers(ctx, stored, input)
+    if (newer === undefined) return view
+    stored = newer
+  }
+}
+
+/** Only returns the row if another change of its match came first, because the history that was read is of a match. */
+async function changeMembers(ctx: Context, known: WatchdogRow, input: UpdateInput) {
   const now = ctx.clock.now()
   const condition = input.match === undefined ? undefined : matchOf(parseMatch(input.match, ctx.rawBody))
   const matchChanged =
-    condition !== undefined && criteriaText(condition) !== criteriaText(storedCondition(stored.match))
-  const history = matchChanged ? await readHistory(ctx, stored.endpointId, condition) : null
+    condition !== undefined && criteriaText(condition) !== criteriaText(storedCondition(known.match))
+  const history = matchChanged ? await readHistory(ctx, known.endpointId, condition) : null
 
   const step = (clock: WatchdogClock, outages: readonly Outage[]): Step => {
     const schedule = {
@@ -76,6 +85,9 @@ export async function updateWatchdogMembers(ctx: Context, stored: WatchdogRow, i
 
   return await ctx.db.transaction().execute(async (trx) => {
     await lockWorkspace(trx, ctx.workspace.id)
+    const stored = await findWatchdog(trx, ctx.workspace.id, known.id, now)
+    if (stored === undefined) throw notFound('watchdog')
+    if (condition !== undefined && stored.match !== known.match) return { newer: stored }
     const criteriaId = matchChanged
       ? (await criteriaFor(trx, stored.endpointId, criteriaText(condition))).id
       : stored.criteriaId
@@ -97,7 +109,7 @@ export async function updateWatchdogMembers(ctx: Context, stored: WatchdogRow, i
     const row = await findWatchdog(trx, ctx.workspace.id, stored.id, now)
     if (row === undefined) throw notFound('watchdog')
     await recordChange(trx, ctx, watchdogChange('watchdogs.update', stored, row))
-    return watchdogView(row, now, await listOutages(trx))
+    return { view: watchdogView(row, now, await listOutages(trx)) }
   })
 }
 
