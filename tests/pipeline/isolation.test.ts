@@ -79,6 +79,26 @@ test.each([
   // A delivery is postponed by a minute.
 })
 
+test('a replay whose result met a deadlock is recorded with it, and not sent again', async () => {
+  await using receiver = await startReceiver()
+  const { alice, db } = await startService({ parts: ['gateway'] })
+  const endpoint = await alice.endpoint({ forwardUrl: receiver.url })
+  const { id } = await endpoint.capture()
+  await sql`create sequence records`.execute(db)
+  await sql`
+    create function meet_deadlock() returns trigger language plpgsql as $$
+    begin
+      if nextval('records') = 1 then raise exception 'deadlock' using errcode = 'deadlock_detected'; end if;
+      return new;
+    end $$`.execute(db)
+  await sql`create trigger meet_deadlock before update on delivery_attempts for each row execute function meet_deadlock()`.execute(
+    db,
+  )
+  const replayed = await alice.post(endpoint.at(`/requests/${id}/replay`))
+  expect(replayed).toMatchObject({ status: 200, body: { outcomes: [{ state: 'Succeeded' }] } })
+  expect(receiver.received).toHaveLength(1)
+})
+
 test('a result that PostgreSQL refuses delays no other of its batch', async () => {
   const held: ServerResponse[] = []
   await using receiver = await startReceiver((_request, response) => void held.push(response))

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
 import { type ActionRow, pauseGone } from '../actions/index.ts'
 import { type ChannelState, listChannelStates, notifyNow } from '../alertChannels/index.ts'
 import { requireStays } from '../api/seal.ts'
@@ -19,6 +20,7 @@ import {
   type Trigger,
 } from '../deliveries/index.ts'
 import { type Plan, retentionMs } from '../plans/index.ts'
+import { isPassing } from '../platform/db/index.ts'
 import { loadRuleSets, NO_RULE_SET } from '../transformations/index.ts'
 
 /** The request to send again. */
@@ -78,8 +80,31 @@ export async function replayForward(
 ): Promise<number> {
   const attempt = await beginReplay(services, target, action)
   const result = await sendAttempt(services, attempt, signal)
-  await recordAttempts(services, [{ attempt, result }], pauseGone)
+  await recordReplay(services, { attempt, result })
   return attempt.id
+}
+
+/** Delay before a result is recorded again. */
+const RETRY_MS = 500
+
+/** Records what was sent. Repeats it until the lease ends, as lanes do: the receiver has had the request. */
+async function recordReplay(
+  services: Services,
+  ended: Parameters<typeof recordAttempts>[1][number],
+): Promise<void> {
+  for (;;) {
+    try {
+      return await recordAttempts(services, [ended], pauseGone)
+    } catch (error) {
+      const againAt = services.clock.now().getTime() + RETRY_MS
+      if (!isPassing(error) || againAt >= ended.attempt.leaseUntil.getTime()) throw error
+      services.log.warn(
+        { err: error, attemptId: ended.attempt.id },
+        'could not record the result of a replay',
+      )
+      await setTimeout(RETRY_MS)
+    }
+  }
 }
 
 /** Sends one message immediately. If this process dies, the outbox sends it. */
@@ -105,7 +130,7 @@ async function replayNotify(
   } else {
     const refused: Attempt = { ...attempt, refusal: 'channel_unavailable' }
     const result = await sendAttempt(services, refused)
-    await recordAttempts(services, [{ attempt: refused, result }], pauseGone)
+    await recordReplay(services, { attempt: refused, result })
   }
   return attempt.id
 }
