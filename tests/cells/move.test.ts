@@ -283,6 +283,28 @@ test('search pages stay behind, and the other cell makes its own', async () => {
   }
 })
 
+test('new captures are above those that were deleted before the move', async () => {
+  const { workspaceId } = two.owner
+  await move(workspaceId, 'cell-2')
+  // A call with a body is refused while the gateway remembers the former cell.
+  await eventually('the workspace', async () => (await two.owner.get('/api/v1/endpoints')).status === 200)
+  const endpoint = await two.owner.endpoint({ name: 'purged' })
+  // The cell has captured more than the other one.
+  await sql`select setval('request_ids', last_value + 10000000000) from request_ids`.execute(
+    cells.databases['cell-2'].db,
+  )
+  const [, last] = await endpoint.captureMany(2)
+  const env = { env: program.env }
+  const purged = await runCreel(
+    ['purge', '--workspace', workspaceId, '--endpoint', endpoint.id, '--yes'],
+    env,
+  )
+  expect(purged.exitCode).toBe(0)
+  await move(workspaceId, 'cell-1')
+  await eventually('a capture', async () => (await endpoint.send()).status === 200)
+  expect(await endpoint.requests(`afterId=${last?.id}`)).toHaveLength(1)
+})
+
 test('what cannot be moved is said before anything is copied', async () => {
   const unknown = await creel('move', 'nobody', '--to', 'cell-2')
   expect(unknown.stderr).toContain('There is no workspace with the id or name "nobody".')

@@ -129,7 +129,6 @@ interface Seen {
   readonly count: number
   readonly sum: string
   readonly least: string | null
-  readonly highest: string | null
   /** Keys of the rows to copy, and bytes of these rows. */
   readonly keys: readonly string[] | null
   readonly sizes: readonly number[] | null
@@ -147,14 +146,14 @@ interface Pass {
  * Copies what has changed in the big tables, and deletes in the target what is gone.
  *
  * @param source a snapshot
- * @returns the number of copied rows, and the highest numbers by table
+ * @returns the number of copied rows
  * @throws Error when the target has other rows than the source
  */
 export async function copyChanged(
   { source, target }: Pair,
   tables: readonly MovedTable[],
   pass: Pass,
-): Promise<{ readonly copied: number; readonly highest: ReadonlyMap<string, string> }> {
+): Promise<number> {
   const { there } = pass
   const isCopied = (table: MovedTable) => `${writtenSince(pass.since)} or ${isUnderWay(table)}`
   const seen = await lookAt(source, tables, pass.endpointIds, isCopied)
@@ -172,10 +171,7 @@ export async function copyChanged(
     }
   }
   await deleteGone({ source, target }, tables, seen, pass)
-  const highest = new Map<string, string>()
-  for (const { name, highest: number } of seen)
-    if (number !== null && BigInt(number) > BigInt(highest.get(name) ?? 0)) highest.set(name, number)
-  return { copied, highest }
+  return copied
 }
 
 /** Reads the keys of each big table and endpoint, and which rows are to be copied, in one statement. */
@@ -187,9 +183,9 @@ async function lookAt(
 ): Promise<readonly Seen[]> {
   const texts = tables.map((table) => {
     const { key, type } = bigOf(table)
-    const [least, highest] = type === 'bigint' ? [`min(t.${key})`, `max(t.${key})`] : ['null', 'null']
+    const least = type === 'bigint' ? `min(t.${key})` : 'null'
     return `select '${table.name}' as name, t.endpoint_id::text as "endpointId", count(*)::int as count,
-      sum(${numberOf(table, 't')})::text as sum, ${least}::text as least, ${highest}::text as highest,
+      sum(${numberOf(table, 't')})::text as sum, ${least}::text as least,
       array_agg(t.${key}::text order by t.${key}) filter (where ${isCopied(table)}) as keys,
       array_agg((${table.size})::int order by t.${key}) filter (where ${isCopied(table)}) as sizes
     from ${table.name} t where t.endpoint_id = any($1::uuid[]) group by t.endpoint_id`

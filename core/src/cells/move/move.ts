@@ -5,7 +5,7 @@ import { ARRIVES, oldestWriter, seal, unseal, writersHaveEnded } from './seal.ts
 import { copySmall, wholeTables } from './small.ts'
 import { changeMove, findMove, insertMove, listMoves, type Move } from './state.ts'
 import { prepareSteps, runSteps } from './steps.ts'
-import { beginSwitch, leave, MAY_DELETE_AUDIT, readyArrived } from './switch.ts'
+import { beginSwitch, drawnNumbers, leave, MAY_DELETE_AUDIT, readyArrived } from './switch.ts'
 import { BIG, type MovedTable, movedTables, query } from './tables.ts'
 
 /** Rows that the last pass before the seal may have copied: then little is left for the time of the seal. */
@@ -200,8 +200,12 @@ interface Arrival {
   since: { readonly big: string; readonly small: string | null }
 }
 
-/** Copies what has changed since the last pass. Rows of endpoints that are gone are deleted in the target. */
-async function copyPass(arrival: Arrival, { isLast }: { readonly isLast: boolean }) {
+/**
+ * Copies what has changed since the last pass. Rows of endpoints that are gone are deleted in the target.
+ *
+ * @returns the number of copied rows
+ */
+async function copyPass(arrival: Arrival, { isLast }: { readonly isLast: boolean }): Promise<number> {
   const { pair, big, small, whole, workspaceId, keys, known, since } = arrival
   const next = await oldestWriter(pair.source)
   return await inSnapshot(pair.source, async (source) => {
@@ -215,7 +219,7 @@ async function copyPass(arrival: Arrival, { isLast }: { readonly isLast: boolean
     const ofBig = await copyChanged(both, big, { endpointIds, workspaceId, since: since.big, there: keys })
     const ofSmall = await copySmall(both, small, { workspaceId, since: since.small, isLast, whole })
     arrival.since = { big: next, small: next }
-    return { rows: ofBig.copied + ofSmall.copied, highest: new Map([...ofBig.highest, ...ofSmall.highest]) }
+    return ofBig + ofSmall
   })
 }
 
@@ -249,11 +253,11 @@ async function arrive(
       }
       await copyPass(arrival, { isLast: false })
       sealedAt = await sealWhenCalm(arrival, tables, report)
-      const { rows, highest } = await copyPass(arrival, { isLast: true })
-      late = rows
+      late = await copyPass(arrival, { isLast: true })
+      const drawn = await drawnNumbers(source, tables)
       const endpointIds = [...new Set([...progress.endpointIds, ...arrival.known])]
       await beginSwitch(source, { ...move, progress: { ...progress, endpointIds } }, sealedAt)
-      await readyArrived(arriving, tables, workspaceId, highest)
+      await readyArrived(arriving, workspaceId, drawn)
       await enqueueOpen(arriving, workspaceId)
     })
     await leave(source, tables, move)
@@ -281,7 +285,7 @@ async function sealWhenCalm(
   const { source } = arrival.pair
   for (let tries = 0; tries < SEALS_MAX; tries += 1) {
     if (!(await writersHaveEnded(source, tables, WRITERS_MS))) break
-    for (let pass = 1; (await copyPass(arrival, { isLast: false })).rows > CALM_ROWS; pass += 1)
+    for (let pass = 1; (await copyPass(arrival, { isLast: false })) > CALM_ROWS; pass += 1)
       if (pass === PASSES_MAX)
         throw new MoveError('The workspace changes as fast as it is copied. Run it again when less arrives.')
     const startedAt = performance.now()

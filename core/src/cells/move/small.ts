@@ -22,7 +22,6 @@ interface Seen {
   readonly changed: number
   readonly bytes: number
   readonly largest: number
-  readonly highest: string | null
 }
 
 interface Pass {
@@ -39,14 +38,14 @@ interface Pass {
  * the workspace in the target. So nothing reads them before, and nothing is left of a move that is killed.
  *
  * @param source a snapshot
- * @returns the number of copied rows, and the highest numbers by table
+ * @returns the number of copied rows
  * @throws Error when the target has other rows than the source, or cannot have them
  */
 export async function copySmall(
   { source, target }: Pair,
   tables: readonly MovedTable[],
   pass: Pass,
-): Promise<{ readonly copied: number; readonly highest: ReadonlyMap<string, string> }> {
+): Promise<number> {
   const { workspaceId, isLast } = pass
   const isChanged = (table: MovedTable) => changedIn(table, pass)
   const [seen, found] = await Promise.all([
@@ -68,10 +67,7 @@ export async function copySmall(
     }
   }
   if (isLast) await compare(target, seen, whole, workspaceId)
-  const highest = seen.flatMap((one) =>
-    one.highest === null ? [] : [[one.table.name, one.highest] as const],
-  )
-  return { copied, highest: new Map(highest) }
+  return copied
 }
 
 /** SQL condition for the rows `t` of a table that a pass copies. */
@@ -88,8 +84,7 @@ async function lookAt(
   const texts = tables.map((table, at) => {
     const filter = `filter (where ${isChanged(table)})`
     return `select ${at} as at, count(*)::int as count, (count(*) ${filter})::int as changed,
-      coalesce(sum(${table.size}) ${filter}, 0)::bigint as bytes, coalesce(max(${table.size}) ${filter}, 1)::int as largest,
-      ${table.sequence === null ? 'null' : 'max(t.id)'}::text as highest
+      coalesce(sum(${table.size}) ${filter}, 0)::bigint as bytes, coalesce(max(${table.size}) ${filter}, 1)::int as largest
     from ${table.name} t where ${table.condition}`
   })
   const rows = await query<Omit<Seen, 'table'> & { readonly at: number }>(db, texts.join(' union all '), [

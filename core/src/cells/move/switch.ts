@@ -37,30 +37,42 @@ export async function beginSwitch(
   if (sealed === undefined || hasEnded) throw new Error('The seal took too long.')
 }
 
+/** A sequence, and the last number that the source drew from it. */
+interface Drawn {
+  readonly sequence: string
+  readonly last: string
+}
+
+/**
+ * Reads the last number of each sequence that the source has drawn from, once the workspace is sealed. The highest rows
+ * would not do: they may have been deleted, and clients and counters know of them.
+ */
+export async function drawnNumbers(source: Db, tables: readonly MovedTable[]): Promise<readonly Drawn[]> {
+  return await query<Drawn>(
+    source,
+    `select s.name as sequence, pg_sequence_last_value(s.name::regclass)::text as last
+    from unnest($1::text[]) s (name) where pg_sequence_last_value(s.name::regclass) is not null`,
+    [tables.flatMap(({ sequence }) => sequence ?? [])],
+  )
+}
+
 /**
  * Readies the workspace in the target, in the transaction with which it arrives: unseals it, and raises the sequences
- * above every moved number, so that clients which follow by number miss nothing.
- *
- * @param highest the highest numbers by table
+ * above every number that it had in the source, so that clients which follow by number miss nothing.
  */
 export async function readyArrived(
   arriving: Trx,
-  tables: readonly MovedTable[],
   workspaceId: string,
-  highest: ReadonlyMap<string, string>,
+  drawn: readonly Drawn[],
 ): Promise<void> {
-  const raises = tables.flatMap(({ name, sequence }): readonly Step[] => {
-    const number = highest.get(name)
-    if (sequence === null || number === undefined) return []
+  const raises = drawn.map(({ sequence, last }): Step => {
     // A sequence of a cell goes in steps that only this cell takes.
-    return [
-      {
-        text: `select to_json(setval('${sequence}', s.last_value + s.step * ceil((${BigInt(number)}::numeric + ${SEQUENCE_GAP} * s.step - s.last_value) / s.step)::bigint))
+    return {
+      text: `select to_json(setval('${sequence}', s.last_value + s.step * ceil((${BigInt(last)}::numeric + ${SEQUENCE_GAP} * s.step - s.last_value) / s.step)::bigint))
           from (select last_value, (select seqincrement from pg_sequence where seqrelid = '${sequence}'::regclass) as step
             from ${sequence}) s
-          where s.last_value <= ${BigInt(number)}`,
-      },
-    ]
+          where s.last_value <= ${BigInt(last)}`,
+    }
   })
   await runSteps(arriving, workspaceId, [
     { text: 'set constraints all immediate' },
