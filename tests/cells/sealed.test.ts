@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { sweepImports } from '@creel/core/exports'
+import { sql } from 'kysely'
 import { pino } from 'pino'
 import { z } from 'zod'
 import { Agent, browserOf, callMcp } from '../oauth/agent.ts'
@@ -151,6 +152,31 @@ test('a switch in doubt is finished, wherever its cells are in the file', async 
   await isServed(owner)
   expect((await creel(...wordsOf(owner, 'cell-2'))).exitCode).toBe(0)
   await isServed(owner)
+})
+
+test('a workspace whose rows take longer to look at than a seal lasts is not sealed', async () => {
+  const { owner } = two
+  const [source, target] = [databases['cell-2'].db, databases['cell-1'].db]
+  const endpoint = await owner.endpoint({ name: 'large' })
+  // While this transaction is open, each pass copies what was captured after it began.
+  await using older = holdOpen(source, (trx) => sql`select pg_current_xact_id()`.execute(trx))
+  await older.isOpen
+  await endpoint.capture()
+  await sql`create sequence passes`.execute(target)
+  // The first copy, the pass that begins the arrival, and then the last pass before the seal.
+  await sql
+    .raw(
+      `create function slow_pass() returns trigger language plpgsql as
+        'begin perform pg_sleep(case nextval(''passes'') when 3 then 20 else 0 end); return new; end';
+      create trigger slow_pass before insert on requests for each row execute function slow_pass()`,
+    )
+    .execute(target)
+  const moved = await creel(...wordsOf(owner, 'cell-1'))
+  await sql.raw('drop function slow_pass cascade; drop sequence passes').execute(target)
+  expect(moved.stderr).toContain('longer than it may be sealed')
+  const ended = await creel('workspaces', 'move', owner.workspaceId, '--abort')
+  expect(ended.stdout).toContain('aborted')
+  expect(await endpoint.requests()).toHaveLength(1)
 })
 
 /** Locks the counters of an endpoint, for which an import waits, until it is released. */

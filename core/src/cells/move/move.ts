@@ -1,7 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import type { Db, Trx } from '../../platform/db/index.ts'
 import { copyAll, copyChanged, type KeysThere, keysIn, type Pair, purgeBig } from './big.ts'
-import { ARRIVES, oldestWriter, seal, unseal, writersHaveEnded } from './seal.ts'
+import {
+  ARRIVES,
+  oldestWriter,
+  SEAL_SECONDS,
+  SWITCH_SECONDS,
+  seal,
+  unseal,
+  writersHaveEnded,
+} from './seal.ts'
 import { copySmall, wholeTables } from './small.ts'
 import { changeMove, findMove, insertMove, listMoves, type Move } from './state.ts'
 import { prepareSteps, runSteps } from './steps.ts'
@@ -285,10 +293,19 @@ async function sealWhenCalm(
   const { source } = arrival.pair
   for (let tries = 0; tries < SEALS_MAX; tries += 1) {
     if (!(await writersHaveEnded(source, tables, WRITERS_MS))) break
-    for (let pass = 1; (await copyPass(arrival, { isLast: false })) > CALM_ROWS; pass += 1)
+    let passAt = performance.now()
+    for (let pass = 1; (await copyPass(arrival, { isLast: false })) > CALM_ROWS; pass += 1) {
       if (pass === PASSES_MAX)
         throw new MoveError('The workspace changes as fast as it is copied. Run it again when less arrives.')
+      passAt = performance.now()
+    }
     const startedAt = performance.now()
+    const passSeconds = Math.round((startedAt - passAt) / 1000)
+    // Each pass looks at every row. That under the seal would take as long, and the senders would wait for nothing.
+    if (passSeconds >= SEAL_SECONDS - SWITCH_SECONDS)
+      throw new MoveError(
+        `A look at all rows of the workspace takes ${passSeconds} s, longer than it may be sealed. Run it again when the cells have less to do, or the workspace stores less.`,
+      )
     if (await seal(source, arrival.workspaceId, tables)) return startedAt
     report('Unsealed again: a transaction that began before does not end yet.')
   }
