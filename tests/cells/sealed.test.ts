@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { sweepImports } from '@creel/core/exports'
 import { sql } from 'kysely'
 import { pino } from 'pino'
@@ -16,7 +18,7 @@ import type { Client, TestEndpoint } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { holdOpen, holdUpWrites } from '../support/heldWrites.ts'
 import { countLockWaits, isWaitingForLock } from '../support/lockWaits.ts'
-import { runCreel, spawnCreel } from '../support/process.ts'
+import { runCreel, spawnCreel, temporaryFolder } from '../support/process.ts'
 import { startReceiver } from '../support/receiver.ts'
 
 /** Calls and commands for a workspace while a move has sealed it, and just after. */
@@ -176,6 +178,27 @@ test('a workspace whose rows take longer to look at than a seal lasts is not sea
   expect(moved.stderr).toContain('longer than it may be sealed')
   const ended = await creel('workspaces', 'move', owner.workspaceId, '--abort')
   expect(ended.stdout).toContain('aborted')
+  expect(await endpoint.requests()).toHaveLength(1)
+})
+
+test('a move to a cell that is not in the file any more is aborted', async () => {
+  const { owner } = two
+  const endpoint = await owner.endpoint({ name: 'stays' })
+  await endpoint.capture()
+  const copy = await holdUpWrites(databases['cell-1'].db, 'insert on requests')
+  const killed = spawnCreel(wordsOf(owner, 'cell-1'), { env: program.env })
+  await copy.arrived()
+  killed.kill('SIGKILL')
+  await killed.exited
+  await copy.breakOff()
+  await copy.release()
+  const left = { name: 'cell-2', number: 2, databaseUrl: two.database.url }
+  const file = join(await temporaryFolder(), 'cells.json')
+  await writeFile(file, JSON.stringify({ cells: [left] }))
+  const env = { ...program.env, CREEL_CELLS_FILE: file }
+  const ended = await runCreel(['workspaces', 'move', owner.workspaceId, '--abort'], { env })
+  expect(ended.stdout).toContain('aborted')
+  expect(ended.exitCode).toBe(0)
   expect(await endpoint.requests()).toHaveLength(1)
 })
 

@@ -128,6 +128,7 @@ function addMoveCommands(command: Command): void {
       printText(`${move.workspaceName}: ${move.state} (${move.copiedRows} rows, to ${move.toCell}).`)
       if (move.state === 'moved') {
         printHint(`Next, when all is well: creel workspace move ${workspace} --purge`)
+        printHint('Until then erasures, purges and retention do not reach the copies in the former cell.')
       }
     })
 
@@ -179,6 +180,9 @@ async function act(workspace: string, { to, abort, purge }: MoveCommandOptions):
       const toCell = to ?? source.toCell
       if (toCell === undefined) throw new StartupError('No move of this workspace is under way.')
       const target = configs.find((config) => nameOf(config) === toCell)
+      // A cell that is lost for good is taken out of the file.
+      if (target === undefined && abort === true)
+        return await abortMove({ source: from, target: null }, workspace)
       if (target === undefined) throw new StartupError(`There is no cell "${toCell}".`)
       if (target === source.config) throw new StartupError(`The workspace is in ${toCell} already.`)
       return await withCell(target, async (into, services) => {

@@ -88,20 +88,26 @@ const isBig = ({ name }: MovedTable): boolean => name in BIG
 /**
  * Ends a move that did not reach the switch. The workspace stays in the source, and the target's copies are deleted.
  *
- * @throws MoveError when no move is under way, or the target has the workspace already
+ * @param pair `target` is null if there is no such cell any more
+ * @throws MoveError when no move is under way, or the target has the workspace already, or may have it and is gone
  */
-export async function abortMove(pair: Pair, workspace: string): Promise<Move> {
-  const { source, target } = pair
-  await haveAlone(source, [source, target], workspace)
+export async function abortMove(
+  { source, target }: Pick<Pair, 'source'> & { readonly target: Db | null },
+  workspace: string,
+): Promise<Move> {
+  await haveAlone(source, target === null ? [source] : [source, target], workspace)
   const move = await findMove(source, workspace)
   if (move?.state !== 'copying' && move?.state !== 'switching') {
     throw new MoveError('No move of this workspace is under way.')
   }
-  if (await hasWorkspace(target, move.workspaceId)) {
+  if (target === null && move.state === 'switching') {
+    throw new MoveError(`${move.toCell} may have the workspace already: put that cell back into the file.`)
+  }
+  if (target !== null && (await hasWorkspace(target, move.workspaceId))) {
     throw new MoveError('The target has the workspace already: finish the move.')
   }
   await unseal(source, move.workspaceId)
-  await purgeBig(target, move.progress.endpointIds)
+  if (target !== null) await purgeBig(target, move.progress.endpointIds)
   await changeMove(source, move.id, { state: 'aborted' })
   return { ...move, state: 'aborted' }
 }
