@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { STREAMS } from '@creel/core'
 import { z } from 'zod'
+import type { TestEndpoint } from '../support/client.ts'
 import { anHourAgo } from '../support/clock.ts'
-import { openEvents, type SeenEvent } from '../support/eventReader.ts'
+import { type EventReader, openEvents, type SeenEvent } from '../support/eventReader.ts'
 import { eventually } from '../support/eventually.ts'
 import { wrongParts } from '../support/problems.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -248,6 +249,26 @@ describe('GET /api/v1/endpoints/{endpointId}/requests/stream', () => {
     await service.alice.delete(endpoint.at(''))
     expect(await stream.next()).toBeUndefined()
     expect(await service.alice.get(endpoint.at('/requests/stream'))).toMatchObject({ status: 404 })
+  })
+
+  test.each([
+    ['that the service ends', (endpoint: TestEndpoint) => service.alice.delete(endpoint.at(''))],
+    ['that the client closes', (_: TestEndpoint, stream: EventReader) => stream[Symbol.asyncDispose]()],
+  ])('a listener %s counts as connected no more', async (_, end) => {
+    const { alice } = service
+    const endpoint = await alice.endpoint()
+    const { id } = await endpoint.capture()
+    await using stream = await openEvents(alice, endpoint.at('/requests/stream?listener=laptop'))
+    const replay = () => alice.post(endpoint.at(`/requests/${id}/replay?to=listeners`))
+    expect(await replay()).toMatchObject({ body: { state: 'Pending', listenerCount: 1 } })
+    await end(endpoint, stream)
+    const held = () =>
+      service.db
+        .selectFrom('concurrencySlots')
+        .where('scope', '=', `listener:${endpoint.id}`)
+        .selectAll()
+        .execute()
+    await eventually('no listener', async () => (await held()).length === 0)
   })
 
   test('ends when the service stops, at once; nothing that came meanwhile is missed', async () => {

@@ -46,7 +46,7 @@ test('where streams hold too much unread, the next one and the slowest are told 
     ids.push((await endpoint.capture({ body: 'x'.repeat(BODY_BYTES) })).id)
   }
   const [first = 0, last = 0] = ids
-  const path = endpoint.at('/requests/stream?whole=true&afterId=0')
+  const path = endpoint.at('/requests/stream?listener=laptop&afterId=0')
   const slow = await slowReader(path, alice.key)
   const next = await slowReader(path, alice.key)
   next.socket.resume()
@@ -68,6 +68,11 @@ test('where streams hold too much unread, the next one and the slowest are told 
     'event: behind',
     `data: {"lastId":${last}}`,
   ])
+  // Neither counts as a listener any more.
+  await eventually('no listener', async () => {
+    const { body } = await alice.post(endpoint.at(`/requests/${first}/replay?to=listeners`))
+    return Object(body).listenerCount === 0
+  })
   const again = await slowReader(endpoint.at(`/requests/stream?whole=true&afterId=${first}`), alice.key)
   again.socket.resume()
   await eventually('the rest', () => again.events.includes(`id: ${last}`))

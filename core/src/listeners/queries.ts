@@ -4,6 +4,7 @@ import type { Services } from '../api/services.ts'
 import { countSlots, takeRenewedSlot } from '../api/slots.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { Db, Trx } from '../platform/db/index.ts'
+import { whenAborted } from '../platform/time/index.ts'
 
 /** A listener that reconnects within this time still gets a replay. */
 const HEARD_MILLISECONDS = 60_000
@@ -96,8 +97,7 @@ export async function joinListeners(
     { scope: scopeOf(endpointId), max: LISTENERS_MAX, noun: 'listeners of this endpoint' },
     'the presence of a listener was not written',
   )
-  if (ended.aborted) leave()
-  else ended.addEventListener('abort', leave, { once: true })
+  whenAborted(ended, leave)
 }
 
 /** How many listeners are connected to an endpoint. */

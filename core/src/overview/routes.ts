@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import { route, router, typedStream } from '../api/route.ts'
 import { Timestamp } from '../api/values.ts'
+import { whenAborted } from '../platform/time/index.ts'
 import { type OpenStream, openStream } from '../streams/index.ts'
 import { Health, readHealth } from './health.ts'
 import { OVERVIEW_ENDPOINTS, type OverviewRow } from './queries.ts'
@@ -61,7 +62,7 @@ async function* followWorkspace(
 ): AsyncGenerator<z.output<typeof WorkspaceEvent>, void> {
   const follower = joinWorkspace(ctx, stream.ended)
   // Needed if the reader disconnects without reading.
-  stream.ended.addEventListener('abort', () => follower.leave(), { once: true })
+  whenAborted(stream.ended, () => follower.leave())
   let known: ReadonlyMap<string, string> = new Map()
   let last = ''
   try {

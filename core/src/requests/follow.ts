@@ -7,6 +7,7 @@ import { notFound } from '../api/errors.ts'
 import { Int64 } from '../api/values.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import { REQUEST_STATES } from '../engine/words/index.ts'
+import { whenAborted } from '../platform/time/index.ts'
 import type { OpenStream } from '../streams/index.ts'
 import { type Follower, joinFollowers, type SeenArrivals } from './endpointWatch.ts'
 import {
@@ -90,7 +91,7 @@ export async function followRequests(
   const hasFilters = Object.values(filters).some((value) => value !== undefined)
   const follower = joinFollowers(ctx, endpoint.id, stream.ended)
   // If the reader hangs up before the first event, the generator never runs and cannot leave.
-  stream.ended.addEventListener('abort', () => follower.leave(), { once: true })
+  whenAborted(stream.ended, () => follower.leave())
   await follower.lookForMoves()
   if (afterId !== undefined) for (const row of await follower.recentStates()) follower.moved.set(row.id, row)
   const after = afterId ?? (await newestRequestId(ctx.db, endpoint.id))

@@ -7,6 +7,7 @@ import { findReplays, joinListeners, newReplaysFrom } from '../listeners/index.t
 import { changesOf } from '../platform/changes/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import { countPiece } from '../platform/memory/index.ts'
+import { whenAborted } from '../platform/time/index.ts'
 import { holdUnread, type OpenStream, type UnreadHolder } from '../streams/index.ts'
 import { applyFilters } from './filters.ts'
 import type { FollowEvent } from './follow.ts'
@@ -32,7 +33,7 @@ export async function followWhole(
   if (following.isListener) await joinListeners(ctx, endpoint.id, stream.ended)
   const changes = changesOf(ctx, endpoint.id, stream.ended)
   // If the reader hangs up before the first event, the generator never runs.
-  stream.ended.addEventListener('abort', changes.stop, { once: true })
+  whenAborted(stream.ended, changes.stop)
   const unread = holdUnread(ctx, stream.ended)
   const after = following.afterId ?? (await newestRequestId(ctx.db, endpoint.id))
   const replaysAfter = following.isListener

@@ -7,6 +7,7 @@ import { changesOf } from '../platform/changes/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import { gauge } from '../platform/metrics/index.ts'
 import { stateOf } from '../platform/stateOf.ts'
+import { whenAborted } from '../platform/time/index.ts'
 import { recheckSession } from '../sessions/index.ts'
 
 const streamsOpen = gauge('creel_streams_open', 'Streams of events that are open in this process')
@@ -15,7 +16,10 @@ const streamsOpen = gauge('creel_streams_open', 'Streams of events that are open
 const STREAMS_MAX = 8
 
 export interface OpenStream {
-  /** Aborted when the client disconnects, the service stops, or the caller may no longer call. */
+  /**
+   * Aborted when the client disconnects, the service stops, the caller may no longer call, or the stream has ended by
+   * itself. What holds something for the stream gives it back then.
+   */
   readonly ended: AbortSignal
   /** @throws DomainError `unauthorized` or `api_access_disabled` if the stream ended for that reason */
   throwIfRefused(): void
@@ -39,19 +43,18 @@ export async function openStream<Event>(
     'the slot of a stream was not written',
   )
   const validity = watchCaller(ctx, ctx)
-  const ended = AbortSignal.any([ctx.signal, ctx.stopping, validity.signal])
-  let isClosed = false
+  const closed = new AbortController()
+  const ended = AbortSignal.any([ctx.signal, ctx.stopping, validity.signal, closed.signal])
   const close = () => {
-    if (isClosed) return
-    isClosed = true
+    if (closed.signal.aborted) return
+    closed.abort()
     validity.release()
     streamsOpen.dec()
     freeSlot()
   }
   streamsOpen.inc()
   // Needed if the reader disconnects before it requests the first event: then the generator never runs.
-  ended.addEventListener('abort', close, { once: true })
-  if (ended.aborted) close()
+  whenAborted(ended, close)
   try {
     const events = await begin({ ended, throwIfRefused: () => validity.signal.throwIfAborted() })
     return closing(events, close)

@@ -13,10 +13,13 @@ export function sleep(milliseconds: number): Promise<void> {
 }
 
 export function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
+  return new Promise((resolve) => whenAborted(signal, resolve))
+}
+
+/** Calls `then` when the signal aborts; at once if it has aborted, when a listener of it would never be called. */
+export function whenAborted(signal: AbortSignal, then: () => void): void {
+  if (signal.aborted) then()
+  else signal.addEventListener('abort', () => then(), { once: true })
 }
 
 /**
