@@ -10,6 +10,7 @@ import {
 } from '../capture/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import type { EvaluatedRequest } from '../engine/message/index.ts'
+import { isPassing } from '../platform/db/index.ts'
 import { inSlices, Turns } from '../platform/turns/index.ts'
 import { sealedRow } from '../requests/index.ts'
 import { type CheckedLine, linesOf } from './importLines.ts'
@@ -79,8 +80,10 @@ async function importInTurn(
   }
   return await storeImport(ctx, { importId, endpointId, workspaceId: ctx.workspace.id }).catch(
     (error: unknown) => {
-      if (!(error instanceof DomainError) || error.code !== 'unavailable') throw error
-      // The workspace moves with what is staged, and the other cell stores the rest.
+      const isMoving = error instanceof DomainError && error.code === 'unavailable'
+      if (!isMoving && !isPassing(error)) throw error
+      // It is accepted: the sweep stores the rest, in the other cell if the workspace moves with what is staged. After a
+      // 503 clients would send all of it again.
       return { importedCount: count, firstId: null, lastId: null }
     },
   )

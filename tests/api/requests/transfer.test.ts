@@ -8,6 +8,7 @@ import { exportMany } from '../../../core/src/exports/exportMany.ts'
 import type { TestEndpoint } from '../../support/client.ts'
 import { anHourAgo } from '../../support/clock.ts'
 import { eventually } from '../../support/eventually.ts'
+import { holdUpWrites } from '../../support/heldWrites.ts'
 import { wrongParts } from '../../support/problems.ts'
 import { sendRaw } from '../../support/sender.ts'
 import { startService, type TestService } from '../../support/service.ts'
@@ -488,6 +489,29 @@ describe('import', () => {
     const failure = await sweepImports(service.running.services, new AbortController().signal).catch(String)
     expect(failure).toContain('never')
     expect((await exported(endpoint)).map(({ body }) => body)).toEqual(['one.', 'two.'])
+    expect(await staged()).toEqual([])
+  })
+
+  test('is answered as done where the database fails once it is accepted, so that nobody sends it again', async () => {
+    const { alice, clock, db, running } = service
+    const endpoint = await alice.endpoint()
+    await using held = await holdUpWrites(db, 'insert on requests')
+    const answer = importInto(endpoint, [good, good])
+    await held.arrived()
+    await held.breakOff()
+    expect(await answer).toMatchObject({
+      status: 200,
+      body: { importedCount: 2, firstId: null, lastId: null },
+    })
+    expect(await endpoint.requests()).toEqual([])
+    await held.release()
+    // As the sweep does a minute later.
+    await db
+      .updateTable('imports')
+      .set({ dueAt: new Date(clock.now().getTime() - 1) })
+      .execute()
+    await sweepImports(running.services, new AbortController().signal)
+    expect(await endpoint.requests()).toHaveLength(2)
     expect(await staged()).toEqual([])
   })
 
