@@ -25,7 +25,10 @@ export interface CreelOptions {
   readonly errorOf?: (error: CreelError) => Error
 }
 
-/** A call that was answered with 429 or 503, which means that nothing was done. */
+/**
+ * A call that was answered with 429 or 503: it may be repeated, since nothing was sent to others. A change within the
+ * service may have been made, where the connection to its database broke at the very end.
+ */
 export interface Refused {
   readonly status: number
   /** Repeats until now. */
@@ -136,7 +139,7 @@ export interface Sending extends CallOptions {
     | null
 }
 
-/** Retries calls on 429 and 503, after which nothing was done. So calls of any method are retried. */
+/** Retries calls on 429 and 503, after which nothing was sent to others. So calls of any method are retried. */
 function retrying(options: CreelOptions): (url: string, sending: Sending) => Promise<Response> {
   const { retries = DEFAULT_RETRIES, retryWaitSecondsMax = DEFAULT_WAIT_SECONDS_MAX, renewKey } = options
   const retry =

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { findAlert, insertAlerts, ownAlert } from '../alerts/index.ts'
 import type { Context } from '../api/context.ts'
+import { afterEffect } from '../api/problem.ts'
 import { requireStays } from '../api/seal.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { type Channel, recordHealth } from './channel.ts'
@@ -30,10 +31,12 @@ export async function testChannel(ctx: Context, channel: Channel): Promise<Teste
   // Not cut when the caller hangs up, which says nothing of the channel. The send is bounded.
   const send = await sendToChannel(ctx, channel, found.alert)
   const outcome = send.delivered ? 'delivered' : 'failed'
-  await change(ctx, async (trx) => {
-    await recordHealth(ctx, trx, [{ channel, send }], true)
-    await writeHistory(ctx, trx, { channel, alertId, outcome }, send)
-  })
+  await afterEffect(() =>
+    change(ctx, async (trx) => {
+      await recordHealth(ctx, trx, [{ channel, send }], true)
+      await writeHistory(ctx, trx, { channel, alertId, outcome }, send)
+    }),
+  )
   return send
 }
 

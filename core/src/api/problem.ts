@@ -128,6 +128,23 @@ function unavailability(error: unknown): DomainError | null {
 }
 
 /**
+ * Runs what follows an effect outside of the service, such as a send. Where it fails in a way that would invite the
+ * caller to call again, which would repeat the effect, it fails for good.
+ *
+ * @throws DomainError `internal_error` in place of `unavailable` and `rate_limited`
+ */
+export async function afterEffect<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    const refusal = refusalOf(error)
+    if (refusal === null || !/^(unavailable|rate_limited)$/.test(refusal.code)) throw error
+    const detail = 'It was sent, but the answer could not be recorded. Another call would send it again.'
+    throw new DomainError('internal_error', detail, { cause: refusal.more.cause })
+  }
+}
+
+/**
  * Turns any error into the problem that the client gets. An unexpected error becomes `internal_error`, without its
  * cause.
  */

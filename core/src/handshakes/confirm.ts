@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { Context } from '../api/context.ts'
 import { validationFailed } from '../api/errors.ts'
+import { afterEffect } from '../api/problem.ts'
 import { recordChange } from '../audit/index.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
@@ -85,17 +86,16 @@ export async function confirmHandshake(
   const { outcome, durationMs } = result
   const answered = result.outcome === 'response' ? result : undefined
   const statusCode = answered?.statusCode ?? null
-  await ctx.db.transaction().execute((trx) =>
-    recordChange(trx, ctx, {
-      action: 'requests.confirm',
-      workspaceId: ctx.workspace.id,
-      subject: { type: 'request', id: String(request.id) },
-      endpointId: endpoint.id,
-      before: {},
-      // The rest of the URL is a secret of the sender.
-      after: { calledOrigin: new URL(callback).origin, outcome, statusCode },
-    }),
-  )
+  const entry = {
+    action: 'requests.confirm',
+    workspaceId: ctx.workspace.id,
+    subject: { type: 'request', id: String(request.id) },
+    endpointId: endpoint.id,
+    before: {},
+    // The rest of the URL is a secret of the sender.
+    after: { calledOrigin: new URL(callback).origin, outcome, statusCode },
+  } as const
+  await afterEffect(() => ctx.db.transaction().execute((trx) => recordChange(trx, ctx, entry)))
   const detail = result.outcome === 'response' ? null : result.detail
   return { url: callback, outcome, statusCode, body: textOf(answered?.body), detail, durationMs }
 }

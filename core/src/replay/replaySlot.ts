@@ -37,7 +37,8 @@ export async function inReplaySlot<Result>(
   try {
     return await run(() => AbortSignal.timeout(longestMs))
   } finally {
-    await slot.free()
+    // The slot ends by itself, and what was sent is not to be sent again.
+    await slot.free().catch((err) => ctx.log.warn({ err }, 'the slot of a replay was not freed'))
   }
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { type ActionRow, pauseGone } from '../actions/index.ts'
 import { type ChannelState, listChannelStates, notifyNow } from '../alertChannels/index.ts'
+import { afterEffect } from '../api/problem.ts'
 import { requireStays } from '../api/seal.ts'
 import type { Services } from '../api/services.ts'
 import {
@@ -58,30 +59,42 @@ export async function replayThrough(
 ): Promise<Map<string, AttemptRow>> {
   const hasNotify = actions.some(({ kind }) => kind === 'notify')
   const channels = hasNotify ? await listChannelStates(services, target.workspaceId, target.plan) : []
-  const ids = await Promise.all(
-    actions.map((action) => {
+  // All rows are written before anything is sent, so that an error of one comes before every effect.
+  const begun = await Promise.all(
+    actions.map(async (action) => {
       const channel = channels.find(({ id }) => id === action.alertChannelId)
-      return action.kind === 'notify'
-        ? replayNotify(services, target, action, channel, signal)
-        : replayForward(services, target, action, signal)
+      return { action, channel, attempt: await beginReplay(services, target, action, channel) }
     }),
   )
-  const rows = await findAttempts(services.db, target.endpoint.id, ids)
-  const idOf = new Map(actions.map((action, at) => [ids[at], action.id]))
-  return new Map(rows.map((row) => [idOf.get(row.id) ?? '', row]))
+  return await afterEffect(async () => {
+    await Promise.all(
+      begun.map(({ action, channel, attempt }) =>
+        action.kind === 'notify'
+          ? replayNotify(services, target, { action, channel, attempt }, signal)
+          : replayForward(services, attempt, signal),
+      ),
+    )
+    const ids = begun.map(({ attempt }) => attempt.id)
+    const rows = await findAttempts(services.db, target.endpoint.id, ids)
+    const idOf = new Map(begun.map(({ action, attempt }) => [attempt.id, action.id]))
+    return new Map(rows.map((row) => [idOf.get(row.id) ?? '', row]))
+  })
 }
 
-/** Makes one recorded attempt through a forward action, immediately; a failure is a result. Returns its id. */
+/** Makes an attempt of a forward action, immediately, and records it; a failure is a result. */
 export async function replayForward(
   services: Services,
-  target: ReplayTarget,
-  action: ActionRow,
+  attempt: Attempt,
   signal: AbortSignal,
-): Promise<number> {
-  const attempt = await beginReplay(services, target, action)
+): Promise<void> {
   const result = await sendAttempt(services, attempt, signal)
   await recordReplay(services, { attempt, result })
-  return attempt.id
+}
+
+interface BegunNotify {
+  readonly action: ActionRow
+  readonly channel: ChannelState | undefined
+  readonly attempt: Attempt
 }
 
 /** Delay before a result is recorded again. */
@@ -111,11 +124,9 @@ async function recordReplay(
 async function replayNotify(
   services: Services,
   target: ReplayTarget,
-  action: ActionRow,
-  channel: ChannelState | undefined,
+  { action, channel, attempt }: BegunNotify,
   signal: AbortSignal,
-): Promise<number> {
-  const attempt = await beginReplay(services, target, action, channel)
+): Promise<void> {
   if (channel?.isAvailable === true) {
     // Messages are stored, so they have what is stored, as at the capture.
     const request = target.stored ?? target.request
@@ -132,7 +143,6 @@ async function replayNotify(
     const result = await sendAttempt(services, refused)
     await recordReplay(services, { attempt: refused, result })
   }
-  return attempt.id
 }
 
 const unsigned = (action: Attempt['action']): Attempt['action'] => ({

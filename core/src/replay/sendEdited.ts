@@ -1,6 +1,7 @@
 import { listActions } from '../actions/index.ts'
 import type { Context } from '../api/context.ts'
 import { notAllowed, notFound, shredded } from '../api/errors.ts'
+import { afterEffect } from '../api/problem.ts'
 import { attemptWithRecord, findAttempts } from '../deliveries/index.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import { isShredded } from '../platform/secrets/index.ts'
@@ -8,7 +9,7 @@ import { type RequestRow, storedRequest } from '../requests/index.ts'
 import { type Edits, editedRequest } from './editedRequest.ts'
 import { chooseActions, refusedAsOversize, targetOf } from './replayRequest.ts'
 import { inReplaySlot } from './replaySlot.ts'
-import { type ReplayTarget, replayForward } from './replayThrough.ts'
+import { beginReplay, type ReplayTarget, replayForward } from './replayThrough.ts'
 
 interface SendEdited extends Required<Pick<ReplayTarget, 'edited'>> {
   readonly actionId: string
@@ -37,9 +38,12 @@ export async function sendEdited(
   if (request.bodyTruncated) throw refusedAsOversize()
   return await inReplaySlot(ctx, [action], async (beginSends) => {
     const target = { ...targetOf(ctx, endpoint, row), request, edited }
-    const id = await replayForward(ctx, target, action, beginSends())
-    const [attempt] = await findAttempts(ctx.db, endpoint.id, [id])
-    if (attempt === undefined) throw notFound('request')
-    return await attemptWithRecord(ctx.db, endpoint.id, attempt)
+    const begun = await beginReplay(ctx, target, action)
+    return await afterEffect(async () => {
+      await replayForward(ctx, begun, beginSends())
+      const [attempt] = await findAttempts(ctx.db, endpoint.id, [begun.id])
+      if (attempt === undefined) throw notFound('request')
+      return await attemptWithRecord(ctx.db, endpoint.id, attempt)
+    })
   })
 }

@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { createCreel } from 'creel-client'
 import { attemptsEnded } from '../../support/attempts.ts'
 import type { Answer, TestEndpoint } from '../../support/client.ts'
+import { holdUpWrites } from '../../support/heldWrites.ts'
 import { startReceiver } from '../../support/receiver.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
@@ -137,6 +139,27 @@ describe('POST …/requests/{requestId}/replay', () => {
     expect(attemptId).toBeNumber()
     expect((await service.alice.get(endpoint.at('/deliveries'))).body).toMatchObject({ items: [] })
   })
+
+  test.each(['replay', 'send'] as const)(
+    'what a %s has sent is recorded, and not sent again, where the database fails meanwhile',
+    async (verb) => {
+      const { baseUrl, db } = service
+      // Of its own, since the slots of these calls may stay until they end by themselves.
+      const client = await service.newClient()
+      await using receiver = await startReceiver()
+      const endpoint = await client.endpoint()
+      const { id: requestId } = await endpoint.capture()
+      const actionId = await action(endpoint, { url: receiver.url })
+      const creel = createCreel({ url: baseUrl, key: client.key })
+      await using held = await holdUpWrites(db, 'update on delivery_attempts')
+      const answer = creel.calls.requests[verb]({ endpointId: endpoint.id, requestId, actionId })
+      await held.arrived()
+      await held.breakOff()
+      await held.release()
+      expect(await answer).toMatchObject({ state: 'Succeeded' })
+      expect(receiver.received).toHaveLength(1)
+    },
+  )
 
   test('nothing matches: Skipped, without a row', async () => {
     const endpoint = await service.alice.endpoint()
