@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { knownGrants } from '@creel/core/oauth'
 import { z } from 'zod'
 import { TestBrowser } from '../support/browser.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -214,6 +215,9 @@ describe('tokens', () => {
       const answers = await Promise.all([1, 2, 3, 4].map(() => agent.refresh(first.refresh_token)))
       expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
       expect(new Set(answers.map(({ body }) => `${body.access_token} ${body.refresh_token}`)).size).toBe(1)
+      // So an address over the limit of guesses may present it, too.
+      const presented = new Set([first.refresh_token])
+      expect(await knownGrants(service, presented)).toEqual(presented)
       await service.clock.at(later(30), async () => {
         const { body: again } = await agent.refresh(first.refresh_token)
         expect([again.refresh_token, again.expires_in]).toEqual([answers[0]?.body.refresh_token ?? '', 3_570])

@@ -58,7 +58,7 @@ export async function findGrantOfFamily(db: Db, familySha256: Buffer) {
     .executeTakeFirst()
 }
 
-/** Filters digests of codes and of present refresh tokens to those of live grants. */
+/** Filters digests of codes and of refresh tokens, present and former, to those of live grants. */
 export async function findLiveDigests(
   db: Db,
   digests: { readonly codes: readonly Buffer[]; readonly tokens: readonly Buffer[] },
@@ -67,18 +67,19 @@ export async function findLiveDigests(
   const rows = await db
     .selectFrom('oauthGrants')
     .innerJoin('apiKeys', 'apiKeys.id', 'oauthGrants.keyId')
-    .select(['codeSha256', 'refreshSha256'])
+    .select(['codeSha256', 'refreshSha256', 'formerSha256'])
     .where('apiKeys.revokedAt', 'is', null)
     .where('apiKeys.expiresAt', '>', now)
     .where((where) =>
       where.or([
         where.and([where('codeSha256', 'in', anyOf(digests.codes)), where('codeUsedAt', 'is', null)]),
         where('refreshSha256', 'in', anyOf(digests.tokens)),
+        where('formerSha256', 'in', anyOf(digests.tokens)),
       ]),
     )
     .execute()
-  return rows.flatMap(({ codeSha256, refreshSha256 }) =>
-    refreshSha256 === null ? [codeSha256] : [codeSha256, refreshSha256],
+  return rows.flatMap((row) =>
+    [row.codeSha256, row.refreshSha256, row.formerSha256].filter((digest) => digest !== null),
   )
 }
 
