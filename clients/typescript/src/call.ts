@@ -138,7 +138,7 @@ async function jsonOf<Data>(
 ): Promise<Data> {
   const { status, url } = response
   const text = await response.text().catch((error: unknown) => {
-    throw connectionFailed(new URL(url).origin, error)
+    throw connectionFailed(URL.canParse(url) ? new URL(url).origin : 'The service', error)
   })
   let data: Data
   try {

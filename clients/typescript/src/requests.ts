@@ -45,7 +45,8 @@ export class Requests {
   async await(options: AwaitOptions = {}): Promise<CapturedRequest | null> {
     const { timeoutSeconds = 30, signal, timeoutMs, ...filters } = options
     const endpointId = this.#endpointId
-    let left = timeoutSeconds
+    // The service takes whole seconds.
+    let left = Math.ceil(timeoutSeconds)
     do {
       const query = { ...filters, timeoutSeconds: Math.min(left, AWAIT_SECONDS_MAX) }
       const found = await this.#calls.await({ endpointId, ...query }, { signal, timeoutMs })
