@@ -78,15 +78,17 @@ async function importInTurn(
     await dropImport(ctx.db, importId)
     throw error
   }
-  return await storeImport(ctx, { importId, endpointId, workspaceId: ctx.workspace.id }).catch(
-    (error: unknown) => {
-      const isMoving = error instanceof DomainError && error.code === 'unavailable'
-      if (!isMoving && !isPassing(error)) throw error
-      // It is accepted: the sweep stores the rest, in the other cell if the workspace moves with what is staged. After a
-      // 503 clients would send all of it again.
-      return { importedCount: count, firstId: null, lastId: null }
-    },
-  )
+  // It is accepted: what this process does not store, the sweep does, in the other cell if the workspace moves with what
+  // is staged. After a 503 clients would send all of it again.
+  const accepted = { importedCount: count, firstId: null, lastId: null }
+  try {
+    const stored = await storeImport(ctx, { importId, endpointId, workspaceId: ctx.workspace.id })
+    return stored.importedCount < count ? accepted : stored
+  } catch (error) {
+    const isMoving = error instanceof DomainError && error.code === 'unavailable'
+    if (isMoving || isPassing(error)) return accepted
+    throw error
+  }
 }
 
 /** Checks every line, and stages them until one is wrong. @returns their number, and the first fault of a rule for storing */
