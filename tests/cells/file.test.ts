@@ -40,3 +40,12 @@ test('a change of the file keeps who may read it, and a link to it', async () =>
   expect((await lstat(link)).isSymbolicLink()).toBeTrue()
   expect(await Bun.file(file).json()).toMatchObject({ cells: [{ weight: 0 }, { weight: 1 }] })
 })
+
+test('a file that the URL of a cell names and that cannot be read is a mistake of the configuration', async () => {
+  const broken = join(await temporaryFolder(), 'cells.json')
+  const databaseUrl = 'postgres://127.0.0.1:9/one?sslrootcert=/absent.pem'
+  await Bun.write(broken, JSON.stringify({ cells: [{ name: 'one', number: 1, databaseUrl, weight: 1 }] }))
+  const { exitCode, stderr } = await runCreel(['jobs'], { env: { ...env, CREEL_CELLS_FILE: broken } })
+  expect(stderr).toContain('databaseUrl of cell one names a file in sslrootcert that cannot be read')
+  expect(exitCode).toBe(2)
+})

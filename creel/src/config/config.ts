@@ -65,12 +65,21 @@ export function decodeConfig(environment: Readonly<Record<string, string | undef
       `CREEL_SECRET_KEY is required with ${needsKey}: create one with \`openssl rand -base64 32\`, and keep a copy`,
     )
   }
-  mistakes.push(...unreadableFiles(given))
   if (given.CREEL_DATABASE_READ_URL !== undefined && given.DATABASE_URL === undefined) {
     mistakes.push('CREEL_DATABASE_READ_URL needs DATABASE_URL: the embedded PostgreSQL has no replica')
   }
   const plans = readPlans(given.CREEL_PLANS_FILE, mistakes)
   const cells = readCells(given, mistakes)
+  const ofCells = cells.flatMap(({ name, databaseUrl, readUrl }) => [
+    [`databaseUrl of cell ${name}`, databaseUrl] as const,
+    [`readUrl of cell ${name}`, readUrl] as const,
+  ])
+  const { DATABASE_URL, CREEL_DATABASE_READ_URL } = given
+  mistakes.push(
+    ...[...Object.entries({ DATABASE_URL, CREEL_DATABASE_READ_URL }), ...ofCells].flatMap(([name, url]) =>
+      unreadableFiles(name, url ?? ''),
+    ),
+  )
 
   if (!values.success || mistakes.length > 0) throw new ConfigError(mistakes)
   const config = { ...values.data, plans, cells, cell: null }
@@ -163,22 +172,20 @@ function readSecretFiles(
   return texts
 }
 
-/** Messages about unreadable files in the URLs of databases. The driver would read the files for each connection. */
-function unreadableFiles(given: Readonly<Record<string, string>>): string[] {
-  return ['DATABASE_URL', 'CREEL_DATABASE_READ_URL'].flatMap((name) => {
-    const [text = ''] = serverUrls(given[name] ?? '')
-    const query = URL.canParse(text) ? new URL(text).searchParams : new URLSearchParams()
-    return ['sslrootcert', 'sslcert', 'sslkey'].flatMap((parameter) => {
-      const file = query.get(parameter)
-      if (file === null) return []
-      try {
-        readFileSync(file)
-        return []
-      } catch (error) {
-        const reason = error instanceof Error ? error.message : error
-        return [`${name} names a file in ${parameter} that cannot be read: ${reason}`]
-      }
-    })
+/** Messages about unreadable files in the URL of a database. The driver would read the files for each connection. */
+function unreadableFiles(name: string, url: string): string[] {
+  const [text = ''] = serverUrls(url)
+  const query = URL.canParse(text) ? new URL(text).searchParams : new URLSearchParams()
+  return ['sslrootcert', 'sslcert', 'sslkey'].flatMap((parameter) => {
+    const file = query.get(parameter)
+    if (file === null) return []
+    try {
+      readFileSync(file)
+      return []
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : error
+      return [`${name} names a file in ${parameter} that cannot be read: ${reason}`]
+    }
   })
 }
 
