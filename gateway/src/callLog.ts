@@ -1,4 +1,5 @@
 import { type Caller, refusalOf, type Services } from '@creel/core'
+import { isDeadlock } from '@creel/core/platform/db'
 import { apiRequestSeconds, internalErrors } from './metrics.ts'
 import { markCaller, traceIdOf } from './requestIdentity.ts'
 
@@ -45,11 +46,13 @@ export async function logged(
 /** Counts and logs an error that is no refusal, under its traceId, and an outage behind a refusal. Returns the refusal. */
 export function noteError({ log }: Pick<Services, 'log'>, error: unknown, traceId: string, input?: unknown) {
   const refusal = refusalOf(error, input)
-  if (refusal === null) {
+  // Some failures of our own are told in words.
+  if (refusal === null || refusal.code === 'internal_error') {
     internalErrors.inc()
     log.error({ err: error, traceId }, 'unexpected error')
-  }
-  if (refusal?.more.cause !== undefined) noteOutage(log, refusal.more.cause)
+  } else if (isDeadlock(refusal.more.cause))
+    log.warn({ err: refusal.more.cause, traceId }, 'a deadlock ended a call')
+  else if (refusal.more.cause !== undefined) noteOutage(log, refusal.more.cause)
   return refusal
 }
 

@@ -111,7 +111,7 @@ describe('a purge while an attempt is recorded', () => {
       endpoint: endpoint.id,
       request: id,
     })
-    await eventually('the purge waits', async () => (await countLockWaits(service.db)) === 2)
+    await eventually('the purge waits', async () => (await countLockWaits(service.db)) >= 2)
     await held.release()
     await replayed
     expect(await purged).toEqual({ purgedCount: 1 })

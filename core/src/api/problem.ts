@@ -139,8 +139,8 @@ export async function afterEffect<Result>(work: () => Promise<Result>): Promise<
   } catch (error) {
     const refusal = refusalOf(error)
     if (refusal === null || !/^(unavailable|rate_limited)$/.test(refusal.code)) throw error
-    const detail = 'It was sent, but the answer could not be recorded. Another call would send it again.'
-    throw new DomainError('internal_error', detail, { cause: refusal.more.cause })
+    const detail = 'It may have been sent, and could not be recorded. Another call would send it again.'
+    throw new DomainError('internal_error', detail, { cause: error })
   }
 }
 

@@ -24,7 +24,7 @@ export function namedInput<Value extends z.ZodType>(value: Value) {
   const record = z.record(z.string(), value)
   const { $schema: _dialect, ...described } = z.toJSONSchema(record, { io: 'input' })
   return z
-    .unknown()
+    .custom<z.input<typeof record>>()
     .superRefine((input, context) => {
       if (typeof input !== 'object' || input === null || !Object.hasOwn(input, '__proto__')) return
       context.addIssue({

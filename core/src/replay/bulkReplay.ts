@@ -50,8 +50,8 @@ export interface Through {
  *
  * @returns requests queued, deliveries created, and ids skipped: absent, binned, oversize, without their key or
  *   original, or no action matched
- * @throws DomainError as a single replay does, `unavailable` when the conditions of all take over a minute; LineTooLong
- *   when earlier bulk replays of the workspace take too long. Then nothing is queued
+ * @throws DomainError as a single replay does, `requestIds` being too many when the conditions of all take over a
+ *   minute; LineTooLong when earlier bulk replays of the workspace take too long. Then nothing is queued
  */
 export async function bulkReplay(
   ctx: Context,
@@ -116,7 +116,7 @@ async function pairUp(
     return found.flatMap(({ id }) => actions.map((action) => ({ requestId: id, action })))
   }
   const evaluateAll = async () => {
-    const limit = evaluationLimit(EVALUATION_SECONDS)
+    const limit = evaluationLimit(EVALUATION_SECONDS, { path: ['requestIds'], code: 'too_many' })
     const pairs: Pair[] = []
     for (let at = 0; at < found.length; at += EVALUATED_AT_ONCE) {
       const ids = found.slice(at, at + EVALUATED_AT_ONCE).map(({ id }) => id)
@@ -135,5 +135,9 @@ async function pairUp(
     return pairs
   }
   const { id } = ctx.workspace
-  return await turns.run(id, evaluateAll, { kind: `bulk replay ${endpointId}`, signal: ctx.signal })
+  return await turns.run(id, evaluateAll, {
+    kind: `bulk replay ${endpointId}`,
+    size: found.length,
+    signal: ctx.signal,
+  })
 }

@@ -33,8 +33,8 @@ export interface Replay {
  * goes through that action, regardless of its condition.
  *
  * @throws DomainError `forwarding_disabled`, `action_inactive`, `not_found` for an action of another endpoint,
- *   `validation_failed` for an oversize trace, `rate_limited` when too many replays run, `unavailable` when the
- *   conditions take over 30 s
+ *   `validation_failed` for an oversize trace, `rate_limited` when too many replays run. The same as for a missing
+ *   `actionId` when the conditions take over 30 s, or `unavailable` when they have not begun by then
  */
 export async function replayRequest(
   ctx: Context,
@@ -47,10 +47,16 @@ export async function replayRequest(
   const target = { ...targetOf(ctx, endpoint, request), ...(await requestToSend(ctx, request)) }
   const { matchesAll, matching } = matcherOf(chosen)
   const goesThroughAll = actionId !== undefined || matchesAll
+  const limit = () => evaluationLimit(EVALUATION_SECONDS, { path: ['actionId'], code: 'required' })
+  /** Actions may have changed while conditions were evaluated. */
+  const stillOn = async (matched: readonly ActionRow[]) => {
+    const ids = new Set(matched.map(({ id }) => id))
+    return (await listActions(ctx.db, endpoint.id)).filter((action) => ids.has(action.id) && isOn(action))
+  }
   const replay = async (beginSends: () => AbortSignal) => {
     const runs = goesThroughAll
       ? chosen
-      : await evaluate(ctx, matching(target.request), evaluationLimit(EVALUATION_SECONDS))
+      : await stillOn(await evaluate(ctx, matching(target.request), limit()))
     const tried = await replayThrough(ctx, target, runs, beginSends())
     const outcomes = chosen.map((action) => ({ action, attempt: tried.get(action.id) ?? null }))
     return { state: worstOf(outcomes), outcomes }

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { evaluate, evaluationLimit } from './replaySlot.ts'
 
 const workspace = { id: 'a', name: 'A' }
+const mend = { path: ['actionId'], code: 'required' } as const
 
 function* ended(): Generator<void, string> {
   yield
@@ -23,15 +24,15 @@ const byHand = () => {
 test('conditions that take too long are refused, and give their turn to others', async () => {
   const { isOver, end } = byHand()
   const ctx = { workspace, signal: new AbortController().signal }
-  const long = evaluate(ctx, endless(end), { seconds: 30, isOver })
-  const short = evaluate(ctx, ended(), evaluationLimit(30))
-  await expect(long).rejects.toMatchObject({ code: 'unavailable', more: { retryAfterSeconds: 30 } })
+  const long = evaluate(ctx, endless(end), { seconds: 30, isOver, mend })
+  const short = evaluate(ctx, ended(), evaluationLimit(30, mend))
+  await expect(long).rejects.toMatchObject({ code: 'validation_failed', more: { issues: [mend] } })
   expect(await short).toBe('done')
 })
 
 test('conditions are not evaluated any longer for a caller who has hung up', async () => {
   const { isOver: signal, end } = byHand()
   const isOver = new AbortController().signal
-  const evaluated = evaluate({ workspace, signal }, endless(end), { seconds: 30, isOver })
+  const evaluated = evaluate({ workspace, signal }, endless(end), { seconds: 30, isOver, mend })
   await expect(evaluated).rejects.toMatchObject({ name: 'AbortError' })
 })

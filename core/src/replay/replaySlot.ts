@@ -1,8 +1,9 @@
 import type { ActionRow } from '../actions/index.ts'
 import type { Context } from '../api/context.ts'
-import { DomainError } from '../api/errors.ts'
+import { DomainError, validationFailed } from '../api/errors.ts'
 import { takeSlot } from '../api/slots.ts'
 import { storedPolicy } from '../deliveries/index.ts'
+import type { InputIssue } from '../engine/issues.ts'
 import { inSlices, Turns } from '../platform/turns/index.ts'
 
 /** Concurrent inline replays of a workspace. */
@@ -50,11 +51,13 @@ export interface EvaluationLimit {
   readonly seconds: number
   /** Aborted when the time is over. */
   readonly isOver: AbortSignal
+  /** The input that can be changed so that less is evaluated. */
+  readonly mend: Pick<InputIssue, 'path' | 'code'>
 }
 
 /** Starts the time of a limit. */
-export function evaluationLimit(seconds: number): EvaluationLimit {
-  return { seconds, isOver: AbortSignal.timeout(seconds * 1000) }
+export function evaluationLimit(seconds: number, mend: EvaluationLimit['mend']): EvaluationLimit {
+  return { seconds, isOver: AbortSignal.timeout(seconds * 1000), mend }
 }
 
 /**
@@ -62,28 +65,29 @@ export function evaluationLimit(seconds: number): EvaluationLimit {
  * long body may take any time.
  *
  * @param pieces yields between short steps
- * @throws DomainError `unavailable` when the time is over; an `AbortError` when the caller hangs up
+ * @throws DomainError when the time is over: `validation_failed` since the same call would take as long again, or
+ *   `unavailable` if all of it was spent waiting; an `AbortError` when the caller hangs up
  */
 export async function evaluate<Result>(
   { workspace, signal: hangUp }: Pick<Context, 'workspace' | 'signal'>,
   pieces: Generator<void, Result>,
-  { seconds, isOver }: EvaluationLimit,
+  { seconds, isOver, mend }: EvaluationLimit,
 ): Promise<Result> {
   const signal = AbortSignal.any([hangUp, isOver])
+  let hasBegun = false
+  const work = () => {
+    hasBegun = true
+    return inSlices(pieces, signal)
+  }
   try {
-    return await evaluations.run(workspace.id, () => inSlices(abortable(pieces, signal)), { signal })
+    return await evaluations.run(workspace.id, work, { signal })
   } catch (error) {
     if (!isOver.aborted || hangUp.aborted) throw error
+    if (!hasBegun) {
+      const detail = `The conditions of other replays took over ${seconds} s. Try again later.`
+      throw new DomainError('unavailable', detail, { retryAfterSeconds: seconds })
+    }
     const detail = `The conditions of the actions took over ${seconds} s. Replay fewer requests at once, or through one action.`
-    throw new DomainError('unavailable', detail, { retryAfterSeconds: seconds })
-  }
-}
-
-function* abortable<Result>(pieces: Generator<void, Result>, signal: AbortSignal): Generator<void, Result> {
-  for (;;) {
-    signal.throwIfAborted()
-    const piece = pieces.next()
-    if (piece.done === true) return piece.value
-    yield
+    throw validationFailed([{ ...mend, detail }])
   }
 }

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { type ActionRow, pauseGone } from '../actions/index.ts'
-import { type ChannelState, listChannelStates, notifyNow } from '../alertChannels/index.ts'
+import { type ChannelState, listChannelStates, sendNotify, writeNotify } from '../alertChannels/index.ts'
+import { notFound } from '../api/errors.ts'
 import { afterEffect } from '../api/problem.ts'
 import { requireStays } from '../api/seal.ts'
 import type { Services } from '../api/services.ts'
@@ -21,7 +22,8 @@ import {
   type Trigger,
 } from '../deliveries/index.ts'
 import { type Plan, retentionMs } from '../plans/index.ts'
-import { isPassing } from '../platform/db/index.ts'
+import { isPassing, type Trx } from '../platform/db/index.ts'
+import { visibleRequests } from '../requests/index.ts'
 import { loadRuleSets, NO_RULE_SET } from '../transformations/index.ts'
 
 /** The request to send again. */
@@ -59,29 +61,59 @@ export async function replayThrough(
 ): Promise<Map<string, AttemptRow>> {
   const hasNotify = actions.some(({ kind }) => kind === 'notify')
   const channels = hasNotify ? await listChannelStates(services, target.workspaceId, target.plan) : []
-  // All rows are written before anything is sent, so that an error of one comes before every effect.
-  const begun = await Promise.all(
-    actions.map(async (action) => {
+  // All is written before anything is sent, and at once: an error comes before every effect, and no row is left alone.
+  const begun = await services.db.transaction().execute(async (trx) => {
+    await requireRequest(trx, target)
+    const written = []
+    for (const action of actions) {
       const channel = channels.find(({ id }) => id === action.alertChannelId)
-      return { action, channel, attempt: await beginReplay(services, target, action, channel) }
-    }),
-  )
+      const attempt = await writeReplay(services, trx, target, action, channel)
+      const message = messageOf(services, target, action, channel, attempt.id)
+      written.push({ attempt, message: message && (await writeNotify(services, trx, message)) })
+    }
+    await requireStays(services, trx, target.workspaceId)
+    return written
+  })
   return await afterEffect(async () => {
     await Promise.all(
-      begun.map(({ action, channel, attempt }) =>
-        action.kind === 'notify'
-          ? replayNotify(services, target, { action, channel, attempt }, signal)
-          : replayForward(services, attempt, signal),
+      begun.map(({ attempt, message }) =>
+        message === undefined
+          ? replayForward(services, attempt, signal)
+          : sendNotify(services, message, signal, finishNotify),
       ),
     )
     const ids = begun.map(({ attempt }) => attempt.id)
     const rows = await findAttempts(services.db, target.endpoint.id, ids)
-    const idOf = new Map(begun.map(({ action, attempt }) => [attempt.id, action.id]))
+    const idOf = new Map(begun.map(({ attempt }) => [attempt.id, attempt.action.id]))
     return new Map(rows.map((row) => [idOf.get(row.id) ?? '', row]))
   })
 }
 
-/** Makes an attempt of a forward action, immediately, and records it; a failure is a result. */
+/** Keeps the request until the transaction ends: what is erased meanwhile must not come back in the record of an attempt. */
+async function requireRequest(trx: Trx, { endpoint, requestId }: ReplayTarget): Promise<void> {
+  const found = await visibleRequests(trx, endpoint.id)
+    .where('r.id', '=', requestId)
+    .select('r.id')
+    .forKeyShare('r')
+    .executeTakeFirst()
+  if (found === undefined) throw notFound('request')
+}
+
+/** The message of a notify action whose channel is available; else undefined. */
+function messageOf(
+  { urls }: Services,
+  target: ReplayTarget,
+  action: ActionRow,
+  channel: ChannelState | undefined,
+  attemptId: number,
+) {
+  if (action.kind !== 'notify' || channel?.isAvailable !== true) return undefined
+  // Messages are stored, so they have what is stored, as at the capture.
+  const request = target.stored ?? target.request
+  return notifyMessage(urls, { ...target, request, action, channel, attemptId })
+}
+
+/** Makes an attempt immediately, and records it; a failure is a result, and so is a refusal. */
 export async function replayForward(
   services: Services,
   attempt: Attempt,
@@ -89,12 +121,6 @@ export async function replayForward(
 ): Promise<void> {
   const result = await sendAttempt(services, attempt, signal)
   await recordReplay(services, { attempt, result })
-}
-
-interface BegunNotify {
-  readonly action: ActionRow
-  readonly channel: ChannelState | undefined
-  readonly attempt: Attempt
 }
 
 /** Delay before a result is recorded again. */
@@ -120,31 +146,6 @@ async function recordReplay(
   }
 }
 
-/** Sends one message immediately. If this process dies, the outbox sends it. */
-async function replayNotify(
-  services: Services,
-  target: ReplayTarget,
-  { action, channel, attempt }: BegunNotify,
-  signal: AbortSignal,
-): Promise<void> {
-  if (channel?.isAvailable === true) {
-    // Messages are stored, so they have what is stored, as at the capture.
-    const request = target.stored ?? target.request
-    const message = notifyMessage(services.urls, {
-      ...target,
-      request,
-      action,
-      channel,
-      attemptId: attempt.id,
-    })
-    await notifyNow(services, message, signal, finishNotify)
-  } else {
-    const refused: Attempt = { ...attempt, refusal: 'channel_unavailable' }
-    const result = await sendAttempt(services, refused)
-    await recordReplay(services, { attempt: refused, result })
-  }
-}
-
 const unsigned = (action: Attempt['action']): Attempt['action'] => ({
   ...action,
   signing: { ...action.signing, secrets: [] },
@@ -167,12 +168,29 @@ function wrongSecret(secret: string): string {
   return prefix + createHash('sha256').update(`not ${secret}`).digest('base64')
 }
 
-/**
- * Writes the row of an attempt. The caller makes the attempt and records it, except for a notify action whose channel is
- * available: the outbox owns its sends, so it has no lease.
- */
+/** Writes the row of an attempt through a forward action. The caller makes the attempt and records it. */
 export async function beginReplay(
   services: Services,
+  target: ReplayTarget,
+  action: ActionRow,
+): Promise<Attempt> {
+  return await services.db.transaction().execute(async (trx) => {
+    // A rehearsal has read its request just now, and waits itself while its workspace moves.
+    if (target.rehearsal !== undefined) return await writeReplay(services, trx, target, action)
+    await requireRequest(trx, target)
+    const attempt = await writeReplay(services, trx, target, action)
+    await requireStays(services, trx, target.workspaceId)
+    return attempt
+  })
+}
+
+/**
+ * Writes the row of an attempt. One of a notify action whose channel is available has no lease: the outbox owns its
+ * sends. Where the channel is not, it is refused.
+ */
+async function writeReplay(
+  services: Services,
+  trx: Trx,
   { workspaceId, plan, endpoint, requestId, request, stored, sealing, edited, rehearsal }: ReplayTarget,
   action: ActionRow,
   channel?: ChannelState,
@@ -195,12 +213,8 @@ export async function beginReplay(
     at: now,
     ...(channel?.isAvailable === true ? { leaseUntil: null } : { leaseUntil, workerId: services.workerId }),
   }
-  const { id, rules } = await services.db.transaction().execute(async (trx) => {
-    const sets = edited?.transform === false ? new Map() : await loadRuleSets(trx, [action.id])
-    const id = await insertReplay(trx, row)
-    if (rehearsal === undefined) await requireStays(services, trx, workspaceId)
-    return { id, rules: sets.get(action.id) ?? NO_RULE_SET }
-  })
+  const sets = edited?.transform === false ? new Map() : await loadRuleSets(trx, [action.id])
+  const id = await insertReplay(trx, row)
   const forward = forwardAction(
     services.secrets,
     { ...action, workspaceId, actionId: action.id, actionName: action.name },
@@ -219,10 +233,10 @@ export async function beginReplay(
     request,
     ...(stored === undefined ? {} : { stored }),
     sealing,
-    rules,
+    rules: sets.get(action.id) ?? NO_RULE_SET,
     startedAt: now,
     leaseUntil,
     retentionEndsAt: new Date(request.receivedAt.getTime() + retentionMs(plan.limits)),
-    refusal: refusalOf(request, forward, services.secrets),
+    refusal: action.kind === 'notify' ? 'channel_unavailable' : refusalOf(request, forward, services.secrets),
   }
 }

@@ -4,7 +4,14 @@ import type { Trx } from '../../platform/db/index.ts'
 import { type DataKeyRef, sealedAs } from '../../platform/secrets/index.ts'
 import type { Channel } from '../channel.ts'
 import { makeAttempt } from './attempt.ts'
-import { ATTEMPTS_MAX, insertClaimed, insertSends, PRIORITY, sendOf } from './queries.ts'
+import {
+  type AlertDeliveryRow,
+  ATTEMPTS_MAX,
+  insertClaimed,
+  insertSends,
+  PRIORITY,
+  sendOf,
+} from './queries.ts'
 import { type OnNotified, recordSends } from './record.ts'
 
 export interface NotifyMessage extends Occasion {
@@ -40,22 +47,26 @@ export async function queueNotifies(
 }
 
 /**
- * Sends a notify action's message immediately and once, for an inline replay. If it is cut off, or this process dies
- * meanwhile, the outbox sends it and finishes the attempt row.
- *
- * @param message its attempt row must be committed
+ * Writes the message of an inline replay, in the transaction that writes its attempt row. The caller sends it at once
+ * by {@link sendNotify}: if that is cut off, or this process dies, the outbox sends it and finishes the attempt row.
  */
-export async function notifyNow(
-  services: Services,
+export async function writeNotify(
+  services: Pick<Services, 'clock' | 'secrets'>,
+  trx: Trx,
   message: NotifyMessage,
+): Promise<AlertDeliveryRow> {
+  const { alert, send } = writtenNotify(services, message)
+  await insertAlerts(trx, alert)
+  return await insertClaimed(trx, { ...send, attemptsMax: 1 }, services.clock.now())
+}
+
+/** Makes the send of a message that {@link writeNotify} has written and that is committed. */
+export async function sendNotify(
+  services: Services,
+  send: AlertDeliveryRow,
   signal: AbortSignal,
   onNotified: OnNotified,
 ): Promise<void> {
-  const send = await services.db.transaction().execute(async (trx) => {
-    const { alert, send } = writtenNotify(services, message)
-    await insertAlerts(trx, alert)
-    return await insertClaimed(trx, { ...send, attemptsMax: 1 }, services.clock.now())
-  })
   const outcome = await makeAttempt(services, send, signal)
   if (outcome === null) return
   await services.db

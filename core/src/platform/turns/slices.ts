@@ -41,9 +41,13 @@ export function atOnce<Result>(work: Iterator<unknown, Result, undefined>): Resu
  * @throws what the work throws
  * @returns what the work returns
  */
-export async function inSlices<Result>(work: Iterator<unknown, Result, undefined>): Promise<Result> {
+export async function inSlices<Result>(
+  work: Iterator<unknown, Result, undefined>,
+  signal?: AbortSignal,
+): Promise<Result> {
   for (;;) {
     if (slices.areDue) await slices.next()
+    signal?.throwIfAborted()
     const step = work.next()
     if (step.done === true) return step.value
   }
