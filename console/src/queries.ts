@@ -80,12 +80,14 @@ export const sessionQuery = queryOptions({
 })
 
 const ENDPOINT_PAGES_MAX = 10
+/** The newest endpoints, which the workspace's stream keeps up to date. */
+export const FOLLOWED_ENDPOINTS = 100
 
-/** The endpoints of the workspace, newest first; at most 1,000. The workspace's stream keeps them up to date. */
+/** The endpoints of the workspace, newest first; at most 1,000, of which {@link FOLLOWED_ENDPOINTS} are live. */
 export const endpointsQuery = queryOptions({
   queryKey: ['endpoints'],
-  queryFn: async () => {
-    const read = (page: number) => creel.endpoints.list.query({ page, pageSize: 100 })
+  queryFn: async ({ signal }) => {
+    const read = (page: number) => creel.endpoints.list.query({ page, pageSize: 100 }, { signal })
     const first = await read(1)
     // What is made meanwhile moves others to the next page, which has them once more.
     const items = new Map(first.items.map((one) => [one.id, one]))

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { holdCalls, openConsole, startConsoleService } from '../support/console.ts'
+import { eventually } from '../support/eventually.ts'
 
 /** Members of an endpoint that are set by a form of its settings. */
 
@@ -223,17 +224,36 @@ test('a form that was left while it was saved makes one thing, also when it is o
   const { body } = await alice.get(endpoint.at('/actions'))
   expect(Object(body).actions).toHaveLength(1)
 
+  // Opened again after its save, it is another one, while the list is still being read.
+  await page.getByRole('link', { name: 'Add action' }).click()
+  await page.getByLabel('URL', { exact: true }).fill('http://127.0.0.1:9/')
+  await page.getByLabel('Name', { exact: true }).fill('Second')
+  const listing = await holdCalls(page, /actions\.list/)
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Second saved.').waitFor()
+  await listing.called
+  await page.getByRole('link', { name: 'Add action' }).click()
+  await page.getByRole('button', { name: 'Save', exact: true }).waitFor()
+  listing.release()
+  await page.getByRole('link', { name: 'Second', exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Save', exact: true }).waitFor()
+
   // A form without changes shows what another has saved since.
   await page.getByRole('link', { name: 'Billing', exact: true }).click()
   await page.getByLabel('Name', { exact: true }).waitFor()
   await alice.put(endpoint.at(`/actions/${Object(body).actions[0].id}`), { name: 'Renamed' })
   await page.getByRole('switch', { name: 'Billing is switched on' }).click()
   await page.getByRole('link', { name: 'Renamed', exact: true }).waitFor()
-  expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Renamed')
+  const name = page.getByLabel('Name', { exact: true })
+  await eventually('the new name in the form', async () => (await name.inputValue()) === 'Renamed')
 
   await goTo(`/e/${endpoint.id}/settings`)
   const provider = page.getByRole('combobox', { name: 'Provider' })
   await provider.fill('stripe')
+  await page
+    .getByRole('option', { name: /^Stripe/ })
+    .first()
+    .waitFor()
   await provider.press('Tab')
   expect(await provider.inputValue()).toBe('Stripe')
   expect(faults).toEqual([])

@@ -155,7 +155,7 @@ function NewKey({ onClose }: { onClose: () => void }) {
   const isAdmin = form.draft.scope === 'admin'
   if (form.saved !== undefined) return <MadeKey made={form.saved} onClose={onClose} />
   return (
-    <FormDialog title="New key" form={form} submit="Create key" onClose={form.close}>
+    <FormDialog title="New key" form={form} submit="Create key" showsOnce onClose={form.close}>
       <TextField
         label="Name"
         isRequired
@@ -189,7 +189,7 @@ function RotateKey({ of, onClose }: { of: Key; onClose: () => void }) {
   })
   if (form.saved !== undefined) return <MadeKey made={form.saved} onClose={onClose} />
   return (
-    <FormDialog title={`Rotate ${of.name}`} form={form} submit="Create new key" onClose={onClose}>
+    <FormDialog title={`Rotate ${of.name}`} form={form} submit="Create new key" showsOnce onClose={onClose}>
       <SelectField
         label="Old key keeps working for"
         hint="The new key has the same scope and works at once."

@@ -52,9 +52,7 @@ export function ActionsScreen({ endpoint, item }: { endpoint: Endpoint; item: st
         )}
       </div>
       <Problem error={change.error} />
-      {item !== undefined && item !== 'new' && !actions.some(({ id }) => id === item) && (
-        <NoLongerThere what="action" />
-      )}
+      {item !== 'new' && <NoLongerThere what="action" id={item} of={list} items={actions} />}
       {item === 'new' && (
         <ActionForm endpoint={endpoint} action={undefined} options={options} onClose={() => navigate(home)} />
       )}

@@ -146,7 +146,7 @@ function ProviderPicker({ slug, onChange }: { slug: string; onChange: (slug: str
     ...(providers.data?.items ?? []).map((one) => ({ slug: one.slug, name: one.name, about: schemeOf(one) })),
   ]
   const wanted = (typed ?? '').trim().toLowerCase()
-  const isWanted = (name: string) => name.toLowerCase() === wanted
+  const isWanted = (name: string) => wanted !== '' && name.toLowerCase() === wanted
   const offered =
     typed === undefined
       ? []

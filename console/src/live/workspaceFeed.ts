@@ -1,4 +1,5 @@
 import type { QueryClient } from '@tanstack/react-query'
+import { FOLLOWED_ENDPOINTS } from '../queries.ts'
 import type { Answers } from '../trpc.ts'
 
 /** An event of the workspace's stream, which one tab receives and forwards to the others. */
@@ -41,7 +42,8 @@ export class WorkspaceCache {
     const fresh = new Map(event.endpoints.map((endpoint) => [endpoint.id, endpoint]))
     const items = known.items.map((item) => ({ ...item, ...fresh.get(item.id) }))
     if (fresh.size > 0) this.queries.setQueryData<Endpoints>(['endpoints'], { ...known, items })
-    const isSameList = event.endpoints.map(({ id }) => id).join() === items.map(({ id }) => id).join()
+    const followed = items.slice(0, FOLLOWED_ENDPOINTS)
+    const isSameList = event.endpoints.map(({ id }) => id).join() === followed.map(({ id }) => id).join()
     if (event.isListChanged && !isSameList) this.#readAnew('endpoints')
   }
 

@@ -146,7 +146,11 @@ export function Select<Value extends string | number>({
         if (chosen !== undefined) onChange(chosen.value)
       }}
     >
-      {isUnlisted && <option value={rest.value}>{`${rest.value} (not listed)`}</option>}
+      {isUnlisted && (
+        <option value={rest.value}>
+          {options.some(({ value }) => value !== '') ? `${rest.value} (not listed)` : '…'}
+        </option>
+      )}
       {options.map(({ value, words }) => (
         <option key={value} value={value}>
           {words}

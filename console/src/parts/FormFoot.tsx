@@ -57,17 +57,20 @@ export function FormFoot({
 interface DialogProps extends Omit<Props, 'form' | 'onCancel'> {
   readonly title: string
   readonly form: Props['form'] & Pick<Form<object, unknown>, 'submit'>
+  /** Whether it shows an answer that cannot be read again: then it stays while it is saved. */
+  readonly showsOnce?: boolean
   readonly onClose: () => void
   readonly children: ReactNode
 }
 
-/** A form in a dialog. It stays while it is saved: the answer may be shown only once. */
-export function FormDialog({ title, form, onClose, children, ...foot }: DialogProps) {
+/** A form in a dialog. */
+export function FormDialog({ title, form, showsOnce = false, onClose, children, ...foot }: DialogProps) {
+  const stays = showsOnce && form.isSaving
   return (
-    <Dialog title={title} onClose={onClose} isClosable={!form.isSaving}>
+    <Dialog title={title} onClose={onClose} isClosable={!stays}>
       <form className="form" onSubmit={form.submit}>
         {children}
-        <FormFoot form={form} onCancel={onClose} isSettled={form.isSaving} {...foot} />
+        <FormFoot form={form} onCancel={onClose} isSettled={stays} {...foot} />
       </form>
     </Dialog>
   )

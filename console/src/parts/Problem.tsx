@@ -40,8 +40,17 @@ export function Problems({ of }: { readonly of: readonly string[] }) {
   ))
 }
 
-/** Said where the address names something that was deleted, maybe elsewhere while it was open. */
-export function NoLongerThere({ what }: { readonly what: string }) {
+interface NoLongerThereProps {
+  readonly what: string
+  /** Id in the address; undefined without. */
+  readonly id: string | undefined
+  readonly of: Pick<UseQueryResult, 'isFetching'>
+  readonly items: readonly { readonly id: string }[]
+}
+
+/** Says that what the address names is not in its list, once that has been read again. */
+export function NoLongerThere({ what, id, of, items }: NoLongerThereProps) {
+  if (id === undefined || of.isFetching || items.some((one) => one.id === id)) return null
   return (
     <p className="banner" role="status">
       The {what} that was open is no longer there.

@@ -1,6 +1,7 @@
 import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useEffect, useId, useRef, useState } from 'react'
 import { type ProblemWords, problemAt, problemBeside, problemOf } from '../words/problem.ts'
+import { toast } from './Toasts.tsx'
 import { changeKept, usePersisted } from './usePersisted.ts'
 
 /**
@@ -187,6 +188,7 @@ export function useForm<Draft extends object, Saved>({
   const isThere = useIsThere()
   const own = useId()
   const mutationKey = ['save', keptAs ?? own]
+  const queries = useQueryClient()
   const saving = useCall(
     async (members: Partial<Draft> | undefined) => {
       const now = (await stored?.()) ?? began
@@ -195,10 +197,13 @@ export function useForm<Draft extends object, Saved>({
         setTheirs(now)
         return undefined
       }
-      const answer = await save(mine, now)
+      // Lists are read again beside it: the answer may be shown only once, and the form may be opened again.
+      const answer = await save(mine, now).finally(() => {
+        for (const queryKey of stale) void queries.invalidateQueries({ queryKey })
+      })
       return { answer, sent: draft, now: (await stored?.()) ?? draftOfSaved?.(answer) ?? draft }
     },
-    stale,
+    [],
     async (outcome) => {
       if (outcome === undefined) return
       const { answer, now, sent } = outcome
@@ -243,23 +248,26 @@ export function useForm<Draft extends object, Saved>({
   // A form without changes shows what is stored, also when that was changed elsewhere.
   const seen = useRef('')
   useEffect(() => {
+    if (stored === undefined) return
     const now = JSON.stringify(begin())
     if (now === seen.current) return
     seen.current = now
-    const isOlder = stored !== undefined && isSame(draft, began) && now !== JSON.stringify(began)
+    const isOlder = isSame(draft, began) && now !== JSON.stringify(began)
     if (isOlder && !saving.isPending) beginAnew()
   })
   // The form was left while it was saved, and opened again.
-  const queries = useQueryClient()
   const [isAway, setAway] = useState(() => queries.isMutating({ mutationKey }) > 0)
   useEffect(() => {
     if (!isAway) return
     const look = () => {
-      if (queries.isMutating({ mutationKey }) > 0) return
+      const last = queries.getMutationCache().findAll({ mutationKey }).at(-1)?.state
+      if (last?.status === 'pending') return
       setAway(false)
-      if (reread()) return
-      beginAnew()
-      onClose?.()
+      if (last?.status === 'error') toast(problemOf(last.error).detail)
+      else if (!reread()) {
+        beginAnew()
+        onClose?.()
+      }
     }
     look()
     return queries.getMutationCache().subscribe(look)

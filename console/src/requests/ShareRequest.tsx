@@ -44,6 +44,7 @@ export function ShareRequest({ endpointId, requestId, onClose }: Props) {
   return (
     <FormDialog
       title={`Share #${requestId}`}
+      showsOnce
       form={form}
       submit="Make a link"
       busy="Make a link"

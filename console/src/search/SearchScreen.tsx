@@ -7,7 +7,7 @@ import { Clock } from '../parts/Clock.tsx'
 import { Page } from '../parts/Page.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { Method, StateMark } from '../parts/StateMark.tsx'
-import { endpointsQuery } from '../queries.ts'
+import { endpointsQuery, FOLLOWED_ENDPOINTS } from '../queries.ts'
 import { creel, type Endpoint, type RequestSummary, statusOf } from '../trpc.ts'
 import { bytes, count, plural } from '../words/format.ts'
 import { type Filters, filtersOf, parseSearch } from '../words/grammar.ts'
@@ -184,10 +184,13 @@ interface Found {
   readonly omitsSealed: boolean
 }
 
-/** Endpoints in the order in which they are searched: the latest capture first, those without captures not at all. */
+/**
+ * Endpoints in the order in which they are searched: the latest capture first, those without captures not at all. Of
+ * those that are not live it is not known.
+ */
 function searched(endpoints: readonly Endpoint[]): Endpoint[] {
   return endpoints
-    .filter(({ storedRequestCount }) => storedRequestCount > 0)
+    .filter(({ storedRequestCount }, at) => storedRequestCount > 0 || at >= FOLLOWED_ENDPOINTS)
     .sort((left, right) => (right.lastRequestAt ?? '').localeCompare(left.lastRequestAt ?? ''))
 }
 

@@ -70,7 +70,7 @@ export function RulesScreen({ endpoint, item }: { endpoint: Endpoint; item: stri
           </WriteLink>
         )}
       </div>
-      {item !== undefined && !isNew && asked === undefined && <NoLongerThere what="rule" />}
+      {!isNew && <NoLongerThere what="rule" id={item} of={set} items={rules} />}
       {!featureInPlan && <p className="banner">Rules are not in this plan.</p>}
       <RuleList endpointId={endpoint.id} actionId={actionId} rules={rules} openId={open?.id} hrefOf={at} />
       {featureInPlan && (

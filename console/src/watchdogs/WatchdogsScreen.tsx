@@ -42,10 +42,9 @@ export function WatchdogsScreen({ id }: { id: string | undefined }) {
     >
       <Writes>
         <QueryState of={list} />
-        {list.data !== undefined &&
-          id !== undefined &&
-          id !== 'new' &&
-          !items.some((one) => one.id === id) && <NoLongerThere what="watchdog" />}
+        {id !== 'new' && list.data !== undefined && list.data.totalCount <= items.length && (
+          <NoLongerThere what="watchdog" id={id} of={list} items={items} />
+        )}
         {id === 'new' && <WatchdogForm watchdog={undefined} onClose={close} />}
         {list.data !== undefined && items.length === 0 && id !== 'new' && (
           <div className="nothing">
