@@ -935,6 +935,7 @@ export interface StatementRows {
   'lock merged search pages': {
     readonly id: number
   }
+  'lock pending attempts of requests': Record<never, never>
   'lock relay': {
     readonly pgAdvisoryXactLock: string
   }
