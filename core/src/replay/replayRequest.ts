@@ -70,6 +70,7 @@ export const targetOf = ({ workspace, plan }: Context, endpoint: EndpointRow, ro
   plan,
   endpoint,
   requestId: row.id,
+  redaction: row.redaction,
   sealing: keyOfRow(row),
 })
 

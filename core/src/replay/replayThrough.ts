@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { type ActionRow, pauseGone } from '../actions/index.ts'
 import { type ChannelState, listChannelStates, sendNotify, writeNotify } from '../alertChannels/index.ts'
-import { notFound } from '../api/errors.ts'
+import { DomainError, notFound } from '../api/errors.ts'
 import { afterEffect } from '../api/problem.ts'
 import { requireStays } from '../api/seal.ts'
 import type { Services } from '../api/services.ts'
@@ -30,6 +30,8 @@ import { loadRuleSets, NO_RULE_SET } from '../transformations/index.ts'
 export interface ReplayTarget
   extends Pick<Attempt, 'workspaceId' | 'endpoint' | 'requestId' | 'request' | 'stored' | 'sealing'> {
   readonly plan: Plan
+  /** What was taken out of the request when it was read; undefined in a replay of many requests. */
+  readonly redaction?: string | null
   /** Set if it is part of a replay of many requests. */
   readonly rehearsal?: {
     readonly id: string
@@ -89,14 +91,21 @@ export async function replayThrough(
   })
 }
 
-/** Keeps the request until the transaction ends: what is erased meanwhile must not come back in the record of an attempt. */
-async function requireRequest(trx: Trx, { endpoint, requestId }: ReplayTarget): Promise<void> {
-  const found = await visibleRequests(trx, endpoint.id)
-    .where('r.id', '=', requestId)
-    .select('r.id')
-    .forKeyShare('r')
+/**
+ * Keeps the request as it was read until the transaction ends: what was erased or encrypted since then must not come
+ * back in the record of an attempt.
+ */
+async function requireRequest(trx: Trx, target: ReplayTarget): Promise<void> {
+  const found = await visibleRequests(trx, target.endpoint.id)
+    .where('r.id', '=', target.requestId)
+    .select(['r.redaction', 'r.sealedWith'])
+    .forShare('r')
     .executeTakeFirst()
   if (found === undefined) throw notFound('request')
+  if (found.redaction !== target.redaction || found.sealedWith !== (target.sealing?.id ?? null)) {
+    const detail = 'What is stored of the request was changed at the same time. Try again.'
+    throw new DomainError('unavailable', detail, { retryAfterSeconds: 1 })
+  }
 }
 
 /** The message of a notify action whose channel is available; else undefined. */
@@ -186,7 +195,7 @@ export async function beginReplay(
 
 /**
  * Writes the row of an attempt. One of a notify action whose channel is available has no lease: the outbox owns its
- * sends. Where the channel is not, it is refused.
+ * sends. If the channel is not available, the attempt is refused.
  */
 async function writeReplay(
   services: Services,

@@ -1,8 +1,11 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { createCreel } from 'creel-client'
+import { sql } from 'kysely'
 import { attemptsEnded } from '../../support/attempts.ts'
 import type { Answer, TestEndpoint } from '../../support/client.ts'
+import { eventually } from '../../support/eventually.ts'
 import { holdUpWrites } from '../../support/heldWrites.ts'
+import { isWaitingForLock } from '../../support/lockWaits.ts'
 import { startReceiver } from '../../support/receiver.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
@@ -144,7 +147,7 @@ describe('POST …/requests/{requestId}/replay', () => {
     'what a %s has sent is recorded, and not sent again, where the database fails meanwhile',
     async (verb) => {
       const { baseUrl, db } = service
-      // Of its own, since the slots of these calls may stay until they end by themselves.
+      // Another client, since the slots of these calls may stay until they end by themselves.
       const client = await service.newClient()
       await using receiver = await startReceiver()
       const endpoint = await client.endpoint()
@@ -160,6 +163,26 @@ describe('POST …/requests/{requestId}/replay', () => {
       expect(receiver.received).toHaveLength(1)
     },
   )
+
+  test.each([
+    ['reduced to a trace', sql`update requests set redaction = '{}'`, 503],
+    ['deleted', sql`delete from requests`, 404],
+  ] as const)('a request that is %s before it is sent is not sent', async (_, change, status) => {
+    const { alice, db } = service
+    await using receiver = await startReceiver()
+    const endpoint = await alice.endpoint({ forwardUrl: receiver.url })
+    const request = await endpoint.capture()
+    await receiver.take(1)
+    await attemptsEnded(service, endpoint)
+    const { answer } = await db.transaction().execute(async (trx) => {
+      await sql`${change} where endpoint_id = ${endpoint.id} and id = ${request.id}`.execute(trx)
+      const answer = replay(endpoint, request.id)
+      await eventually('the replay waits', () => isWaitingForLock(db))
+      return { answer }
+    })
+    expect((await answer).status).toBe(status)
+    expect(receiver.received).toHaveLength(1)
+  })
 
   test('nothing matches: Skipped, without a row', async () => {
     const endpoint = await service.alice.endpoint()
