@@ -65,7 +65,7 @@ interface Options<Draft, Saved> {
   readonly stale?: readonly QueryKey[]
   /** Called after the API accepted the draft, also when the form has left the page. */
   readonly tell?: (saved: Saved) => unknown
-  /** What becomes of the form then, unless the draft was changed since it was sent. By default it stays. */
+  /** How the form goes on then, unless the draft was changed since it was sent. By default it stays. */
   readonly ends?: 'closed' | 'anew'
   /**
    * Called then, if the form is still on the page: it may lead elsewhere. The kept draft is deleted by `forget` and
@@ -189,19 +189,28 @@ export function useForm<Draft extends object, Saved>({
   const own = useId()
   const mutationKey = ['save', keptAs ?? own]
   const queries = useQueryClient()
+  const send = async (members: Partial<Draft> | undefined) => {
+    const now = (await stored?.()) ?? began
+    const mine = merged({ ...draft, ...members }, began, now)
+    if (mine === undefined) {
+      setTheirs(now)
+      return undefined
+    }
+    const answer = await save(mine, now)
+    return { answer, sent: draft, now: (await stored?.()) ?? draftOfSaved?.(answer) ?? draft }
+  }
   const saving = useCall(
     async (members: Partial<Draft> | undefined) => {
-      const now = (await stored?.()) ?? began
-      const mine = merged({ ...draft, ...members }, began, now)
-      if (mine === undefined) {
-        setTheirs(now)
-        return undefined
-      }
-      // Lists are read again beside it: the answer may be shown only once, and the form may be opened again.
-      const answer = await save(mine, now).finally(() => {
+      try {
+        return await send(members)
+      } catch (error) {
+        // A form that is kept says it when it is opened again.
+        if (!isThere.current && keptAs === undefined) toast(problemOf(error).detail)
+        throw error
+      } finally {
+        // Beside it: the answer may be shown only once, and the form may be opened again.
         for (const queryKey of stale) void queries.invalidateQueries({ queryKey })
-      })
-      return { answer, sent: draft, now: (await stored?.()) ?? draftOfSaved?.(answer) ?? draft }
+      }
     },
     [],
     async (outcome) => {
