@@ -89,7 +89,7 @@ export const endpointsQuery = queryOptions({
   queryFn: async ({ signal }) => {
     const read = (page: number) => creel.endpoints.list.query({ page, pageSize: 100 }, { signal })
     const first = await read(1)
-    // What is made meanwhile moves others to the next page, which has them once more.
+    // A new endpoint moves others to the next page, which has them once more.
     const items = new Map(first.items.map((one) => [one.id, one]))
     for (let page = 2; page <= Math.min(first.totalPages, ENDPOINT_PAGES_MAX); page += 1)
       for (const one of (await read(page)).items) items.set(one.id, one)

@@ -46,7 +46,7 @@ export async function logged(
 /** Counts and logs an error that is no refusal, under its traceId, and an outage behind a refusal. Returns the refusal. */
 export function noteError({ log }: Pick<Services, 'log'>, error: unknown, traceId: string, input?: unknown) {
   const refusal = refusalOf(error, input)
-  // Some failures of our own are told in words.
+  // Some failures of our own have a detail for the caller.
   if (refusal === null || refusal.code === 'internal_error') {
     internalErrors.inc()
     log.error({ err: error, traceId }, 'unexpected error')

@@ -41,7 +41,7 @@ test('a note is written in the head of a request, shown in its row, changed and 
   await note.getByText('mine').waitFor()
   expect(await noted()).toBe('mine')
 
-  // What is typed while it is saved stays in the form.
+  // Text that is typed while it is saved stays in the form.
   await note.getByRole('button', { name: 'Edit the note' }).click()
   await field.fill('first')
   const held = await holdCalls(page, /requests\.update/)

@@ -59,7 +59,7 @@ export function hearStreamError(error: unknown): void {
   if (status === undefined) void checkSession()
 }
 
-/** Goes on with the session that this browser has been given. A page of another workspace begins anew. */
+/** Goes on with the session that this browser has been given. A page of another workspace is loaded again. */
 export async function resume(): Promise<void> {
   const now = await creel.sessions.current.query({}).catch(() => undefined)
   const before = queryClient.getQueryData(sessionQuery.queryKey)
@@ -78,7 +78,7 @@ let tabs: BroadcastChannel | undefined
 /** Tells the other tabs that this browser has been signed in. */
 export const saySignedIn = (): void => tabs?.postMessage(null)
 
-/** Hears when another tab signs this browser in, and looks when a page without a session is looked at. @returns ends it */
+/** Goes on when another tab has signed this browser in, and when a page without a session gets the focus. @returns ends it */
 export function followSignIns(): () => void {
   tabs = new BroadcastChannel('creel sign-ins')
   tabs.onmessage = () => void resume()

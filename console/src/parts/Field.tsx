@@ -133,7 +133,7 @@ export function Select<Value extends string | number>({
   label,
   ...rest
 }: ChoiceProps<Value> & Partial<FieldIds> & { readonly label?: string }) {
-  // What is gone, or beyond the list, is shown as it is: a browser would show the first option.
+  // A value that the list lacks is shown as it is: a browser would show the first option.
   const isUnlisted = rest.value !== '' && !options.some(({ value }) => value === rest.value)
   return (
     <select

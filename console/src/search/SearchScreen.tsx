@@ -185,8 +185,8 @@ interface Found {
 }
 
 /**
- * Endpoints in the order in which they are searched: the latest capture first, those without captures not at all. Of
- * those that are not live it is not known.
+ * Endpoints in the order in which they are searched: the latest capture first, those without captures not at all. It is
+ * not known which of those that are not live have any.
  */
 function searched(endpoints: readonly Endpoint[]): Endpoint[] {
   return endpoints

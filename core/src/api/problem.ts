@@ -128,8 +128,8 @@ function unavailability(error: unknown): DomainError | null {
 }
 
 /**
- * Runs what follows an effect outside of the service, such as a send. Where it fails in a way that would invite the
- * caller to call again, which would repeat the effect, it fails for good.
+ * Runs what follows an effect outside of the service, such as a send. A failure that would invite the caller to call
+ * again, which would repeat the effect, becomes one that does not.
  *
  * @throws DomainError `internal_error` in place of `unavailable` and `rate_limited`
  */

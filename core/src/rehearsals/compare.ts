@@ -183,7 +183,7 @@ function ignoring(paths: readonly string[]): (path: string) => boolean {
   return (path) => named.length > 0 && (covers(path) || covers(ofEveryItem(path)))
 }
 
-/** What paths below the names begin with, in order, without those that another one covers. */
+/** Beginnings of the paths below the names, in order, without those that another one covers. */
 function prefixesOf(names: readonly string[], separator: string): readonly string[] {
   const shortest: string[] = []
   for (const prefix of names.map((name) => name + separator).sort()) {

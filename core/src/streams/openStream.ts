@@ -18,7 +18,7 @@ const STREAMS_MAX = 8
 export interface OpenStream {
   /**
    * Aborted when the client disconnects, the service stops, the caller may no longer call, or the stream has ended by
-   * itself. What holds something for the stream gives it back then.
+   * itself. Holders of slots and watches for the stream give them back then.
    */
   readonly ended: AbortSignal
   /** @throws DomainError `unauthorized` or `api_access_disabled` if the stream ended for that reason */

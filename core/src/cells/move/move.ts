@@ -307,7 +307,7 @@ async function sealWhenCalm(
     }
     const startedAt = performance.now()
     const passSeconds = Math.round((startedAt - passAt) / 1000)
-    // Each pass looks at every row. That under the seal would take as long, and the senders would wait for nothing.
+    // Each pass looks at every row. The last one would take as long under the seal, and senders would be refused for nothing.
     if (passSeconds >= SEAL_SECONDS - SWITCH_SECONDS)
       throw new MoveError(
         `A look at all rows of the workspace takes ${passSeconds} s, longer than it may be sealed. Run it again when the cells have less to do, or the workspace stores less.`,
