@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { Context } from '../api/context.ts'
 import { validationFailed } from '../api/errors.ts'
 import { afterEffect } from '../api/problem.ts'
+import { requireStays } from '../api/seal.ts'
 import { recordChange } from '../audit/index.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
@@ -82,6 +83,8 @@ export async function confirmHandshake(
       maxResponseBytes: ANSWER_BYTES_MAX,
       signal: ctx.signal,
     })
+  // Before the call as well as after it: what cannot be recorded is not to be done.
+  await ctx.db.transaction().execute((trx) => requireStays(ctx, trx, ctx.workspace.id))
   const result = await turns.run(ctx.workspace.id, send, { signal: ctx.signal })
   const { outcome, durationMs } = result
   const answered = result.outcome === 'response' ? result : undefined
