@@ -12,8 +12,8 @@ import { insertAttempts, removeDeliveries } from './queries.ts'
 import { countAttempts } from './storageBytes.ts'
 
 /**
- * Hands notify deliveries that a look has taken to the outbox of alerts, in the transaction that took them. Those that
- * are not sent end in it, too: their attempts have no lease, so nothing would find them after a crash.
+ * Hands notify deliveries that a look has taken to the outbox of alerts, in the transaction that took them. Deliveries
+ * that are not sent end in it, too: their attempts have no lease, so nothing would find them after a crash.
  *
  * @returns no attempts, and as others the due ones that wait on, or whose action, endpoint or request is gone
  */

@@ -30,7 +30,7 @@ import { loadRuleSets, NO_RULE_SET } from '../transformations/index.ts'
 export interface ReplayTarget
   extends Pick<Attempt, 'workspaceId' | 'endpoint' | 'requestId' | 'request' | 'stored' | 'sealing'> {
   readonly plan: Plan
-  /** What was taken out of the request when it was read; undefined in a replay of many requests. */
+  /** Record of the parts that are not stored, when the request was read; undefined in a replay of many requests. */
   readonly redaction?: string | null
   /** Set if it is part of a replay of many requests. */
   readonly rehearsal?: {
@@ -64,8 +64,7 @@ export async function replayThrough(
   const hasNotify = actions.some(({ kind }) => kind === 'notify')
   const channels = hasNotify ? await listChannelStates(services, target.workspaceId, target.plan) : []
   // All is written before anything is sent, and at once: an error comes before every effect, and no row is left alone.
-  const begun = await services.db.transaction().execute(async (trx) => {
-    await requireRequest(trx, target)
+  const begun = await beginning(services, target, async (trx) => {
     const written = []
     for (const action of actions) {
       const channel = channels.find(({ id }) => id === action.alertChannelId)
@@ -73,7 +72,6 @@ export async function replayThrough(
       const message = messageOf(services, target, action, channel, attempt.id)
       written.push({ attempt, message: message && (await writeNotify(services, trx, message)) })
     }
-    await requireStays(services, trx, target.workspaceId)
     return written
   })
   return await afterEffect(async () => {
@@ -88,6 +86,22 @@ export async function replayThrough(
     const rows = await findAttempts(services.db, target.endpoint.id, ids)
     const idOf = new Map(begun.map(({ attempt }) => [attempt.id, attempt.action.id]))
     return new Map(rows.map((row) => [idOf.get(row.id) ?? '', row]))
+  })
+}
+
+/** Runs the transaction that begins the attempts of a request, of a workspace that stays in this database. */
+async function beginning<Result>(
+  services: Pick<Services, 'db' | 'cell'>,
+  target: ReplayTarget,
+  write: (trx: Trx) => Promise<Result>,
+): Promise<Result> {
+  return await services.db.transaction().execute(async (trx) => {
+    // A rehearsal has read its request just now, and waits itself while its workspace moves.
+    if (target.rehearsal !== undefined) return await write(trx)
+    await requireRequest(trx, target)
+    const written = await write(trx)
+    await requireStays(services, trx, target.workspaceId)
+    return written
   })
 }
 
@@ -183,14 +197,7 @@ export async function beginReplay(
   target: ReplayTarget,
   action: ActionRow,
 ): Promise<Attempt> {
-  return await services.db.transaction().execute(async (trx) => {
-    // A rehearsal has read its request just now, and waits itself while its workspace moves.
-    if (target.rehearsal !== undefined) return await writeReplay(services, trx, target, action)
-    await requireRequest(trx, target)
-    const attempt = await writeReplay(services, trx, target, action)
-    await requireStays(services, trx, target.workspaceId)
-    return attempt
-  })
+  return await beginning(services, target, (trx) => writeReplay(services, trx, target, action))
 }
 
 /**
