@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { type InvalidateOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { useAddress } from '../address.ts'
 import { CodeEditor } from '../editor/CodeEditor.tsx'
@@ -50,7 +50,8 @@ export function RuleEditor({ endpoint, actionId, rule, before, onSaved, onRemove
     ['rules', endpoint.id],
     ['actions', endpoint.id],
   ]
-  const refresh = () => Promise.all(stale.map((queryKey) => queries.invalidateQueries({ queryKey })))
+  const refresh = (options?: InvalidateOptions) =>
+    Promise.all(stale.map((queryKey) => queries.invalidateQueries({ queryKey }, options)))
   const keptAs = (name: string) => `rule ${actionId} ${name}`
   /** Replaces the draft by the stored version. */
   const showStored = async (ruleId: string) => {
@@ -82,7 +83,8 @@ export function RuleEditor({ endpoint, actionId, rule, before, onSaved, onRemove
       }
       const before = typed()
       handOver(before)
-      await refresh()
+      // The form has begun to read them.
+      await refresh({ cancelRefetch: false })
       const after = typed()
       if (after !== before) handOver(after)
       if (rule === undefined) form.forget()
