@@ -67,12 +67,6 @@ export const gapsQuery = (endpointId: string) =>
     refetchInterval: GAPS_EVERY_MS,
   })
 
-export const meQuery = queryOptions({
-  queryKey: ['me'],
-  queryFn: () => creel.me.get.query({}),
-  staleTime: 60_000,
-})
-
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: () => creel.sessions.current.query({}),

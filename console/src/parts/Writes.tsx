@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
-import { meQuery } from '../queries.ts'
+import { sessionQuery } from '../queries.ts'
 import { Button } from './Button.tsx'
 
 /** Why a control is disabled for a key of the scope `read`. */
@@ -9,7 +9,7 @@ export const READ_ONLY = 'This key can only read.'
 
 /** Whether the session has a key that can only read. False until it is known. */
 export function useIsReader(): boolean {
-  return useQuery(meQuery).data?.key.scope === 'read'
+  return useQuery(sessionQuery).data?.scope === 'read'
 }
 
 /** Controls that change something. A key that can only read sees them disabled, with the reason. */

@@ -3,7 +3,7 @@ import { Link } from 'wouter'
 import { Button } from '../parts/Button.tsx'
 import { CommandLine } from '../parts/CopyButton.tsx'
 import { WriteLink, Writes } from '../parts/Writes.tsx'
-import { meQuery, providersQuery } from '../queries.ts'
+import { providersQuery, sessionQuery } from '../queries.ts'
 import type { Endpoint } from '../trpc.ts'
 
 const COMMON = [
@@ -20,8 +20,8 @@ const DAYS_MAX = 36_500
 /** Shown before the first capture: instructions, with a command to try. */
 export function FirstRun({ endpoint, onSample }: { endpoint: Endpoint; onSample: () => void }) {
   const providers = useQuery(providersQuery)
-  const me = useQuery(meQuery)
-  const years = Math.floor(Math.min(me.data?.limits.retentionDays ?? 0, DAYS_MAX) / 365)
+  const session = useQuery(sessionQuery)
+  const years = Math.floor(Math.min(session.data?.limits.retentionDays ?? 0, DAYS_MAX) / 365)
   const others = Math.max(0, (providers.data?.items.length ?? 0) - COMMON.length)
   return (
     <div className="nothing">

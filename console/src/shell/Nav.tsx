@@ -32,7 +32,7 @@ const THEMES = { system: SunMoon, light: Sun, dark: MoonStar } as const
 
 /** The sidebar: the workspace, its endpoints, its other pages. */
 export function Nav({ onGo, onKeys }: { onGo: () => void; onKeys: () => void }) {
-  const me = useQuery(sessionQuery)
+  const current = useQuery(sessionQuery)
   const watchdogs = useQuery(watchdogsQuery)
   const incidents = useQuery(openIncidentsQuery)
   const alarmed = watchdogs.data?.items.filter(({ state }) => state === 'alarmed').length ?? 0
@@ -49,8 +49,10 @@ export function Nav({ onGo, onKeys }: { onGo: () => void; onKeys: () => void }) 
       <header>
         <Mark size={24} />
         <div>
-          <strong className="cut">{me.data?.workspace.name ?? '…'}</strong>
-          {me.data !== undefined && hasPlan(me.data.plan) && <small>{me.data.plan.displayName} plan</small>}
+          <strong className="cut">{current.data?.workspace.name ?? '…'}</strong>
+          {current.data !== undefined && hasPlan(current.data.plan) && (
+            <small>{current.data.plan.displayName} plan</small>
+          )}
         </div>
       </header>
       <EndpointNav />

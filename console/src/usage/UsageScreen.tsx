@@ -3,19 +3,19 @@ import { Link } from 'wouter'
 import { Fact, Page } from '../parts/Page.tsx'
 import { Bones, Problem } from '../parts/Problem.tsx'
 import { Badge } from '../parts/StateMark.tsx'
-import { meQuery } from '../queries.ts'
+import { sessionQuery } from '../queries.ts'
 import { creel } from '../trpc.ts'
 import { bytes, count, hasPlan, isLimit, limitOfBytes, limitWords, plural } from '../words/format.ts'
 
 /** Use of the plan's limits. */
 export function UsageScreen() {
-  const me = useQuery(meQuery)
+  const session = useQuery(sessionQuery)
   const usage = useQuery({ queryKey: ['usage'], queryFn: () => creel.workspace.usage.query({}) })
-  const error = me.error ?? usage.error
-  if (me.data === undefined || usage.data === undefined) {
+  const error = session.error ?? usage.error
+  if (session.data === undefined || usage.data === undefined) {
     return <Page title="Usage">{error === null ? <Bones /> : <Problem error={error} />}</Page>
   }
-  const { limits, plan } = me.data
+  const { limits, plan } = session.data
   const { alertChannels, apiKeys, endpoints, perEndpoint, storage, watchdogs } = usage.data
   const fullest = perEndpoint.toSorted((left, right) => right.storedRequestCount - left.storedRequestCount)
   return (

@@ -6,7 +6,7 @@ import { route, router, typedOnly } from '../api/route.ts'
 import { Timestamp } from '../api/values.ts'
 import { recordChange } from '../audit/index.ts'
 import { KEY_SCOPES } from '../engine/words/index.ts'
-import { getWorkspace, WorkspaceReference } from '../workspaces/index.ts'
+import { getWorkspace, PlanLimits, WorkspaceReference } from '../workspaces/index.ts'
 import { deleteSession, listSessions } from './queries.ts'
 import { makeSignInLink } from './start.ts'
 
@@ -33,7 +33,7 @@ const CurrentSession = z.object({
   endpointId: z.uuid().nullable().meta({ description: 'The one endpoint that the caller sees; null: all' }),
   workspace: z.object({ id: z.uuid(), name: z.string() }),
   plan: z.object({ key: z.string(), displayName: z.string() }),
-  limits: z.record(z.string(), z.int()),
+  limits: PlanLimits,
   urls: z.object({ baseUrl: z.string(), captureUrl: z.string() }),
 })
 

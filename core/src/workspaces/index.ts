@@ -10,4 +10,4 @@ export {
   updatePlan,
 } from './queries.ts'
 
-export { PlanKeyInput, Workspace, WorkspaceReference } from './schema.ts'
+export { PlanKeyInput, PlanLimits, Workspace, WorkspaceReference } from './schema.ts'

@@ -8,11 +8,9 @@ import type { Services } from '../api/services.ts'
 import { Timestamp } from '../api/values.ts'
 import { recordChange } from '../audit/index.ts'
 import { KEY_SCOPES } from '../engine/words/index.ts'
-import { LIMIT_MEANINGS, limitsOf, type PlanKey, planOf } from '../plans/index.ts'
+import { type PlanKey, planOf } from '../plans/index.ts'
 import { insertWorkspace, listWorkspaces } from './queries.ts'
-import { PlanKeyInput, Workspace, WorkspaceName } from './schema.ts'
-
-const limits = z.object(limitsOf((name) => z.int().meta({ description: LIMIT_MEANINGS[name] })))
+import { PlanKeyInput, PlanLimits, Workspace, WorkspaceName } from './schema.ts'
 
 const Me = withExample(
   'Me',
@@ -29,7 +27,7 @@ const Me = withExample(
     }),
     workspace: z.object({ name: z.string() }),
     plan: z.object({ key: z.string(), displayName: z.string() }),
-    limits: limits.meta({ id: 'PlanLimits' }),
+    limits: PlanLimits,
   }),
 )
 

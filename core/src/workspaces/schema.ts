@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Timestamp } from '../api/values.ts'
-import { PLAN_KEYS } from '../plans/index.ts'
+import { LIMIT_MEANINGS, limitsOf, PLAN_KEYS } from '../plans/index.ts'
 
 /** A workspace as operators see it. */
 export const Workspace = z.object({
@@ -17,3 +17,7 @@ export const WorkspaceName = z.string().trim().min(1).max(100)
 export const WorkspaceReference = z.string().trim().min(1).max(100)
 
 export const PlanKeyInput = z.enum(PLAN_KEYS)
+
+export const PlanLimits = z
+  .object(limitsOf((name) => z.int().meta({ description: LIMIT_MEANINGS[name] })))
+  .meta({ id: 'PlanLimits' })
