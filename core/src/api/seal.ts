@@ -3,8 +3,8 @@ import type { Trx } from '../platform/db/index.ts'
 import { DomainError } from './errors.ts'
 import type { Services } from './services.ts'
 
-/** Seconds after which a call to a sealed workspace may be repeated. */
-const SEALED_SECONDS = 2
+/** Milliseconds after which work in a sealed workspace is tried again. */
+export const SEALED_MS = 2_000
 
 /** SQL for whether a workspace is sealed: it is about to be in another cell. */
 export const isSealed = (table: string) => `coalesce(${table}.sealed_until > statement_timestamp(), false)`
@@ -23,7 +23,7 @@ export const isSealedOf = (workspaceId: string) => {
 export function requireUnsealed(isSealed: boolean): void {
   if (!isSealed) return
   throw new DomainError('unavailable', 'The workspace is being moved. Try again in a moment.', {
-    retryAfterSeconds: SEALED_SECONDS,
+    retryAfterSeconds: SEALED_MS / 1_000,
   })
 }
 

@@ -1,3 +1,5 @@
+import { sql } from 'kysely'
+import { isSealed, SEALED_MS } from '../api/seal.ts'
 import type { Services } from '../api/services.ts'
 import { hashWith } from '../engine/storing/index.ts'
 import { isDatabaseOutage, isDeadlock, isWorthAnotherLease } from '../platform/db/index.ts'
@@ -65,6 +67,7 @@ async function step(services: Services, lease: Lease): Promise<Next> {
   const row = await services.db
     .selectFrom('reconciliations as r')
     .innerJoin('endpoints as e', 'e.id', 'r.endpointId')
+    .innerJoin('workspaces as w', 'w.id', 'r.workspaceId')
     .where('r.id', '=', lease.id)
     .where('e.deletedAt', 'is', null)
     .where('e.isActive', '=', true)
@@ -74,11 +77,13 @@ async function step(services: Services, lease: Lease): Promise<Next> {
     )
     .leftJoin('workspaceKeys as k', 'k.workspaceId', 'r.workspaceId')
     .selectAll('r')
-    .select('k.hashKey')
+    .select(['k.hashKey', sql.raw<boolean>(isSealed('w')).as('isSealed')])
     .select((of) => of.fn.coalesce('e.captureId', 'e.id').as('captureId'))
     .executeTakeFirst()
   if (row === undefined || row.credentials === null)
     return await end({ services, lease }, { code: 'endpoint_closed', detail: '' })
+  // Its captures are refused, so what the sender sends again now would be lost. Where the run is then, it goes on.
+  if (row.isSealed) return { after: 'wait', milliseconds: SEALED_MS }
   const { workspaceId, hashKey } = row
   const credentials = SenderCredentials.parse(JSON.parse(services.secrets.open(row.credentials, workspaceId)))
   return await takeStep({

@@ -1,4 +1,5 @@
 import { findAction } from '../actions/index.ts'
+import { SEALED_MS } from '../api/seal.ts'
 import { aheadMs, type Services } from '../api/services.ts'
 import {
   admitGuests,
@@ -51,8 +52,6 @@ const AHEAD_MS = 100
 const BEHIND_MS_MAX = 1_000
 /** Beyond this time a job leads to a look, this much earlier, since jobs are late by up to some seconds. */
 const JOB_MS = { after: 60_000, earlier: 5_000 } as const
-/** Interval of looks at a replay whose workspace is sealed. */
-const SEALED_MS = 2_000
 
 const NOTHING: Look<RehearsalSend> = { sends: [], nextInMs: null }
 

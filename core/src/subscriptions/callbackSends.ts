@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isSealed } from '../api/seal.ts'
+import { isSealed, SEALED_MS } from '../api/seal.ts'
 import type { Services } from '../api/services.ts'
 import {
   type Adapter,
@@ -19,9 +19,6 @@ import { sendPace } from './pace.ts'
 import { eventDeliveries, eventLag } from './pull.ts'
 import { WATERMARK } from './queries.ts'
 import { StoredAttempts } from './schema.ts'
-
-/** Interval of looks at a subscription whose workspace is sealed. */
-const SEALED_MS = 2_000
 
 /** Locks the live subscription `$1` at `$2`. */
 const LOCK = statement(

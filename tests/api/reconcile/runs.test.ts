@@ -31,6 +31,41 @@ beforeAll(async () => {
 })
 
 describe('a run', () => {
+  test('asks for no event while its workspace is sealed, and goes on afterwards', async () => {
+    const client = await service.newClient()
+    const endpoint = await client.endpoint({ provider: 'stripe' })
+    const event = stripeEvent(1, hoursAgo(1))
+    stripe.events.splice(0, stripe.events.length, event)
+    const seal = (until: string | null) =>
+      sql`update workspaces set sealed_until = ${until}::timestamptz where id = ${client.workspaceId}`.execute(
+        service.db,
+      )
+    const asked = Promise.withResolvers<void>()
+    const release = Promise.withResolvers<void>()
+    stripe.interfere = (_call, response) => {
+      asked.resolve()
+      const list = JSON.stringify({ object: 'list', has_more: false, data: [event] })
+      void release.promise.then(() =>
+        response.writeHead(200, { 'Content-Type': 'application/json' }).end(list),
+      )
+      return true
+    }
+    const { id } = await startRun(endpoint, senders.stripeOrder())
+    await asked.promise
+    stripe.interfere = undefined
+    await seal('infinity')
+    const calls = stripe.calls.length
+    release.resolve()
+    await eventually('the run is released', async () => {
+      const row = service.db.selectFrom('reconciliations').where('id', '=', id).select(['phase', 'leaseId'])
+      const { phase, leaseId } = await row.executeTakeFirstOrThrow()
+      return phase === 'bringing' && leaseId === null
+    })
+    expect(stripe.calls.length).toBe(calls)
+    await seal(null)
+    expect(await ended(endpoint, id)).toMatchObject({ state: 'done', counts: { missing: 1, captured: 1 } })
+  })
+
   test('keeps its credentials sealed, erases them at the end, and shows them nowhere', async () => {
     const apiKey = `rk_live_${randomBytes(12).toString('hex')}`
     stripe.events.splice(0, stripe.events.length, stripeEvent(1, hoursAgo(1)))
