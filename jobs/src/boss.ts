@@ -8,6 +8,9 @@ import type { Logger } from 'pino'
 const WORKING_CONNECTIONS = 6
 const SENDING_CONNECTIONS = 2
 
+/** Longest answer of the database, after which a silent connection is given up. Maintenance of millions of jobs is shorter. */
+const QUERY_MILLISECONDS_MAX = 600_000
+
 /** Interval of the search for jobs of dead workers. */
 const SUPERVISE_SECONDS = 10
 
@@ -34,7 +37,12 @@ export function createBoss(
   },
 ): PgBoss {
   // No limit of a statement: its maintenance may take longer than ours may.
-  const pool = { ...poolOf(url), onConnect: endWhenGone }
+  const pool = {
+    ...poolOf(url),
+    onConnect: endWhenGone,
+    keepAlive: true,
+    query_timeout: QUERY_MILLISECONDS_MAX,
+  }
   const boss = new PgBoss({
     ...pool,
     application_name: 'creel-jobs',

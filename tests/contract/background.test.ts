@@ -23,3 +23,10 @@ test('every queue that a noun declares is listed with its work', async () => {
   const besideWork = declared.filter(({ path }) => !/\/(jobs|declarations)\.ts$/.test(path))
   expect(besideWork.map(({ path }) => path)).toEqual([...new Set(besideWork.map(({ path }) => path))])
 })
+
+test('a job whose process died blocks the next one of its queue for a minute at most', () => {
+  const blocking = QUEUES.filter(({ options }) => options.policy === 'singleton')
+  expect(blocking.length).toBeGreaterThan(5)
+  for (const { name, options } of blocking)
+    expect([name, (options.heartbeatSeconds ?? Infinity) <= 60]).toEqual([name, true])
+})

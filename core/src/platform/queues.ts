@@ -48,12 +48,21 @@ export function queue<Payload>(declared: Queue<Payload>): Queue<Payload> {
   return declared
 }
 
-/** A queue of runs by a cron line, one at a time, each at most as long as given. The next run makes up for one that failed. */
+/**
+ * A queue of runs by a cron line, one at a time, each at most as long as given. The next run makes up for one that failed.
+ * A run whose process died, or whose end could not be written, blocks the others only until its heartbeat is missed.
+ */
 export const sweepQueue = (name: string, expireInSeconds: number, cron = '* * * * *'): Queue =>
   queue({
     name,
     payload: NO_PAYLOAD,
-    options: { policy: 'singleton', retryLimit: 0, expireInSeconds, deleteAfterSeconds: 3600 },
+    options: {
+      policy: 'singleton',
+      retryLimit: 0,
+      expireInSeconds,
+      heartbeatSeconds: 60,
+      deleteAfterSeconds: 3600,
+    },
     cron,
   })
 
