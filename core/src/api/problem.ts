@@ -1,7 +1,13 @@
 import { TRPCError } from '@trpc/server'
 import { z } from 'zod'
 import { type InputIssue, ITEM_CODES } from '../engine/issues.ts'
-import { isDatabaseOutage, isDeadlock, isStatementTimeout, SEARCH_SECONDS } from '../platform/db/index.ts'
+import {
+  isDatabaseOutage,
+  isDeadlock,
+  isPassing,
+  isStatementTimeout,
+  SEARCH_SECONDS,
+} from '../platform/db/index.ts'
 import { LineTooLong } from '../platform/turns/index.ts'
 import { DomainError, ERRORS, type ErrorCode, MAX_PROBLEM_ITEMS, validationFailed } from './errors.ts'
 import { issuesOf } from './issues.ts'
@@ -124,6 +130,9 @@ function unavailability(error: unknown): DomainError | null {
   if (isDeadlock(error)) {
     return new DomainError('unavailable', 'Another change was in the way. Try again in a moment.', more)
   }
+  if (isPassing(error)) {
+    return new DomainError('unavailable', 'The database could not do this now. Try again in a moment.', more)
+  }
   return null
 }
 
@@ -131,15 +140,18 @@ function unavailability(error: unknown): DomainError | null {
  * Runs what follows an effect outside of the service, such as a send. A failure that would invite the caller to call
  * again, which would repeat the effect, becomes one that does not.
  *
+ * @param detail says what may have happened
  * @throws DomainError `internal_error` in place of `unavailable` and `rate_limited`
  */
-export async function afterEffect<Result>(work: () => Promise<Result>): Promise<Result> {
+export async function afterEffect<Result>(
+  work: () => Promise<Result>,
+  detail = 'It may have been sent, and could not be recorded. Another call would send it again.',
+): Promise<Result> {
   try {
     return await work()
   } catch (error) {
     const refusal = refusalOf(error)
     if (refusal === null || !/^(unavailable|rate_limited)$/.test(refusal.code)) throw error
-    const detail = 'It may have been sent, and could not be recorded. Another call would send it again.'
     throw new DomainError('internal_error', detail, { cause: error })
   }
 }

@@ -161,7 +161,17 @@ const WAIT_SECONDS_MAX = 30
 const RETRY_MILLISECONDS = 500
 
 /** Errors while PostgreSQL is still starting (in compose, after a reboot). */
-const PASSING_CODES = new Set(['ECONNREFUSED', 'ENOENT', 'EAI_AGAIN', 'ETIMEDOUT', '57P03', '53300'])
+const PASSING_CODES = new Set([
+  'EAI_AGAIN',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOENT',
+  'ETIMEDOUT',
+  '53300',
+  '57P03',
+])
 
 const TLS_WORDS: readonly [pattern: RegExp, words: string][] = [
   [

@@ -7,18 +7,32 @@ const QUERY_CANCELED = '57014'
 
 /**
  * Connection exceptions, operator interventions, a database that takes no writes, a session that was ended because it
- * idled, a disk or memory that is full, "too many connections", and the errors of a login only: no such role, no such
- * database (PostgreSQL, appendix A, error codes).
+ * idled or its transaction took too long, a disk or memory that is full, "too many connections", and the errors of a
+ * login only: no such role, no such database (PostgreSQL, appendix A, error codes).
  */
-const OUTAGE = /^(08...|57P0[1-5]|25006|25P03|53[1-3]00|28...|3D000)$/
+const OUTAGE = /^(08...|57P0[1-5]|25006|25P0[34]|53[1-3]00|28...|3D000)$/
 /** Another error of a login, under a code that queries may end with, too. */
 const CLOSED_DATABASE = /^database ".*" is not currently accepting connections$/s
 
-const SOCKET_FAILURES = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND'])
+/** Errors of a connection, and of a name server that does not answer. */
+const SOCKET_FAILURES: ReadonlySet<string | undefined> = new Set([
+  'EADDRNOTAVAIL',
+  'EAI_AGAIN',
+  'ECONNABORTED',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTDOWN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOENT',
+  'ENOTFOUND',
+  'EPIPE',
+  'ETIMEDOUT',
+])
 
-/** Messages of node-postgres when a connection ends or cannot be opened; these errors have no code. */
+/** Messages of node-postgres when a connection ends, cannot be opened or stays silent; these errors have no code. */
 const DRIVER_WORDS =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed)/
+  /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client has encountered a connection error|Client was closed)/
 
 /** Whether PostgreSQL ended a statement at its time limit; false when it was cancelled because its caller hung up. */
 export function isStatementTimeout(error: unknown): boolean {
@@ -40,7 +54,7 @@ export function isDatabaseOutage(error: unknown): boolean {
   const message = String(messageOf(error))
   if (DRIVER_WORDS.test(message) || CLOSED_DATABASE.test(message)) return true
   // Outbound sends return results and never throw these.
-  return code !== undefined && SOCKET_FAILURES.has(code)
+  return SOCKET_FAILURES.has(code)
 }
 
 /** `deadlock_detected`: PostgreSQL ended one of the transactions that waited for each other. */
