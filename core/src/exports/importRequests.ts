@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Context } from '../api/context.ts'
 import { DomainError, MAX_PROBLEM_ITEMS, notFound, validationFailed } from '../api/errors.ts'
+import { afterEffect } from '../api/problem.ts'
 import {
   type CaptureSettings,
   captureRow,
@@ -23,6 +24,8 @@ import {
   NOTHING_IMPORTED,
   storeImport,
 } from './storeImport.ts'
+
+const MAYBE_ACCEPTED = 'The import may have been accepted. Look at the requests before it is sent again.'
 
 const IMPORT_BATCH_LINES = 500
 /** Bytes in one batch. Captures of the endpoint wait while a batch is stored, and the limit also bounds memory. */
@@ -75,7 +78,9 @@ async function importInTurn(
     await acceptImport(ctx, { importId, endpoint, count })
     await tellOfRedactionFaults(ctx, settings, [staged])
   } catch (error) {
-    await dropImport(ctx.db, importId)
+    const drop = () => dropImport(ctx.db, importId)
+    // The acceptance may be stored without an answer of the database. The sweep imports what is not dropped then.
+    await (count === 0 ? drop() : afterEffect(drop, MAYBE_ACCEPTED))
     throw error
   }
   // It is accepted: what this process does not store, the sweep does, in the other cell if the workspace moves with what
