@@ -56,8 +56,7 @@ export function keepConnection(pool: pg.Pool, { log }: Pick<Services, 'log'>): C
       const connection: CaptureConnection = { client, db: onConnection(client), pipeline }
       client.on('error', (error) => drop(connection, error))
       try {
-        await prepareConnection(client)
-        await preparePlain(pipeline)
+        await inTime(prepareConnection(client).then(() => preparePlain(pipeline)))
       } catch (error) {
         client.release(true)
         throw error
@@ -75,12 +74,22 @@ export function keepConnection(pool: pg.Pool, { log }: Pick<Services, 'log'>): C
 
 async function connectInTime(pool: pg.Pool): Promise<pg.PoolClient> {
   const connecting = pool.connect()
-  const client = await within(connecting, CONNECT_SECONDS_MAX * 1000)
-  if (client !== undefined) return client
-  // A connection that arrives later goes back to the pool.
-  connecting.then(
-    (late) => late.release(),
-    () => {},
+  return await inTime(connecting).catch((error: unknown) => {
+    // A connection that arrives later goes back to the pool.
+    connecting.then(
+      (late) => late.release(),
+      () => {},
+    )
+    throw error
+  })
+}
+
+/** @throws Error when it takes longer than {@link CONNECT_SECONDS_MAX} */
+async function inTime<Result>(work: Promise<Result>): Promise<Result> {
+  const done = await within(
+    work.then((result) => ({ result })),
+    CONNECT_SECONDS_MAX * 1000,
   )
-  throw new Error(`Postgres gave no connection within ${CONNECT_SECONDS_MAX} s.`)
+  if (done === undefined) throw new Error(`Postgres gave no connection within ${CONNECT_SECONDS_MAX} s.`)
+  return done.result
 }
