@@ -7,7 +7,6 @@ import type { Checkpoint } from './checkpoint.ts'
 import { Deliverer } from './deliverer.ts'
 import type { Filter } from './filter.ts'
 import type { LocalSender } from './localSender.ts'
-import { readable } from './readable.ts'
 import { countMatching, type Start } from './start.ts'
 import type { LinkState, ListenView, Shown } from './view.ts'
 
@@ -242,3 +241,24 @@ function lostReason(error: unknown): string {
   if (error === null) return 'the service ended the stream'
   return error instanceof ClientError ? error.message : reasonOf(error)
 }
+
+/**
+ * The request, if what is shown and sent of it has the types of a Creel's: the address may be another program's.
+ *
+ * @throws ClientError otherwise
+ */
+function readable(request: WholeRequest): WholeRequest {
+  const { receivedAt, method, path, queryString, label, sizeBytes, rawHeaders, body } = request
+  const isRight =
+    [receivedAt, method, path].every(isText) &&
+    [queryString, label ?? null, body].every((value) => value === null || isText(value)) &&
+    typeof sizeBytes === 'number' &&
+    Array.isArray(rawHeaders) &&
+    rawHeaders.every((field) => isText(field?.name) && isText(field?.value))
+  if (isRight) return request
+  throw new ClientError('The service sent a request that this version cannot read.', [
+    'Check that the address is a Creel service, and compare the versions.',
+  ])
+}
+
+const isText = (value: unknown) => typeof value === 'string'
