@@ -1,23 +1,21 @@
 import type { Services } from '../api/services.ts'
-import { isPassing, type Trx } from '../platform/db/index.ts'
 import { within } from '../platform/time/index.ts'
 import { Turns } from '../platform/turns/index.ts'
 import {
   type Adapter,
   type Ended,
-  type LaneWithSlots,
   type Look,
   type Outcome,
   type Send,
   SIGNALS,
   type Signal,
 } from './adapter.ts'
-import { LaneGroups } from './groups.ts'
-import { type DueLane, LaneJobs, type LaneQueue, queueRecovery } from './jobs.ts'
-import { laneLooks, sendsInFlight } from './metrics.ts'
+import { type DueLane, type LaneQueue, queueRecovery } from './jobs.ts'
+import { sendsInFlight } from './metrics.ts'
 import { Pacing, type StartPlace } from './pacing.ts'
 import { Recorder } from './recorder.ts'
 import type { HeldSlot, Lane, Slots } from './slots.ts'
+import { LaneTransactions } from './transactions.ts'
 
 /** The most sends that one look claims: the first one few, further ones up to twice as many as the one before. */
 const LOOK_SENDS_MIN = 16
@@ -99,9 +97,9 @@ export function startLanes<One extends Send, Result extends Outcome>(
   const running = new Set<Promise<void>>()
   const stopping = new AbortController()
   const cutOff = new AbortController()
-  const jobs = new LaneJobs(queue)
   const pacing = new Pacing(clock)
-  const groups = adapter.lookTogether === undefined ? undefined : new LaneGroups(claimTogether)
+  const transactions = new LaneTransactions(services, adapter, pacing)
+  const { jobs } = transactions
   // Sends wait for a connection after they are claimed, so that the next one begins as soon as an answer is received,
   // without a round trip to the database in between. The slots bound their number.
   const turns = new Turns({ atOnce: slots.limits.perLane })
@@ -110,7 +108,7 @@ export function startLanes<One extends Send, Result extends Outcome>(
     leftMs: ({ send }) => send.leaseUntil.getTime() - clock.now().getTime(),
     idsOf: ({ lane }) => ({ kind, lane: lane.id }),
     async record(batch) {
-      const lanes = await recordBatch(batch)
+      const lanes = await transactions.record(batch)
       adapter.recorded?.(services, batch)
       const now = clock.now().getTime()
       for (const lane of lanes) {
@@ -119,31 +117,6 @@ export function startLanes<One extends Send, Result extends Outcome>(
       }
     },
   })
-
-  async function recordBatch(batch: readonly Ended<One, Result>[]): Promise<readonly DueLane[]> {
-    const dueAt = clock.now()
-    const freed = batch.filter((one) => adapter.frees?.(one) ?? true).map(({ lane }) => ({ ...lane, dueAt }))
-    const haveJobs = jobs.missing(freed, dueAt).length === 0
-    if (haveJobs && (await adapter.recordAlone?.(services, batch)) === true) return freed
-    return await withJobs(async (trx) => {
-      const left = await adapter.record(services, trx, batch)
-      return { value: left, left }
-    })
-  }
-
-  /** Runs a transaction, and queues the jobs of the lanes with work that it leaves. */
-  async function withJobs<Value>(
-    work: (trx: Trx) => Promise<{ readonly value: Value; readonly left: readonly DueLane[] }>,
-  ): Promise<Value> {
-    const { value, missing } = await db.transaction().execute(async (trx) => {
-      const done = await work(trx)
-      const missing = jobs.missing(done.left, clock.now())
-      await jobs.insert(services, trx, missing)
-      return { value: done.value, missing }
-    })
-    jobs.haveCommitted(missing)
-    return value
-  }
 
   function watchOf({ id }: Lane): Watch {
     const watch = watches.get(id) ?? {
@@ -233,9 +206,7 @@ export function startLanes<One extends Send, Result extends Outcome>(
   async function lookInSlots(lane: Lane, held: number): Promise<Look<One>> {
     let unused = held
     try {
-      const begunAt = clock.now()
-      const found = await claim(lane, held)
-      jobs.looked(lane.id, begunAt)
+      const found = await transactions.claim(lane, held)
       for (const send of found.sends) {
         unused -= 1
         slots.use(lane, send.bytes)
@@ -245,55 +216,6 @@ export function startLanes<One extends Send, Result extends Outcome>(
       return found
     } finally {
       slots.giveBack(lane, unused)
-    }
-  }
-
-  /** Claims sends of a lane, together with those of other lanes if that is possible. */
-  async function claim(lane: Lane, most: number): Promise<Look<One>> {
-    laneLooks.inc({ kind })
-    const together = await groups?.look({ ...lane, slots: most })
-    if (together !== undefined) return together
-    const found = await claimAlone(lane, most)
-    if (found.isAlone !== true) groups?.admit(lane.id)
-    return found
-  }
-
-  /** Claims sends of a group of lanes. An error that may be the fault of one of them leads to looks at each alone. */
-  async function claimTogether(lanes: readonly LaneWithSlots[]): Promise<ReadonlyMap<string, Look<One>>> {
-    try {
-      return await withJobs(async (trx) => {
-        const value = (await adapter.lookTogether?.(services, trx, lanes)) ?? new Map<string, Look<One>>()
-        const left = lanes.flatMap((lane) => leftOf(lane, value.get(lane.id)?.nextInMs ?? null))
-        return { value, left }
-      })
-    } catch (err) {
-      if (isPassing(err)) throw err
-      return new Map()
-    }
-  }
-
-  function leftOf({ id, workspaceId }: Lane, nextInMs: number | null): readonly DueLane[] {
-    return nextInMs === null ? [] : [{ id, workspaceId, dueAt: new Date(clock.now().getTime() + nextInMs) }]
-  }
-
-  /**
-   * Claims sends. If several cannot be read it claims one, and postpones it if it cannot, so that it blocks no other. An
-   * error that has passed by the next look postpones nothing.
-   */
-  async function claimAlone(lane: Lane, most: number): Promise<Look<One>> {
-    const begunAt = performance.now()
-    try {
-      const found = await withJobs(async (trx) => {
-        const value = await adapter.look(services, trx, lane, { slots: most, leadMs: pacing.leadMs })
-        return { value, left: leftOf(lane, value.nextInMs) }
-      })
-      if (found.clockAt !== undefined) pacing.looked(performance.now() - begunAt, found.clockAt)
-      return found
-    } catch (err) {
-      if (adapter.postpone === undefined || isPassing(err)) throw err
-      if (most > 1) return await claimAlone(lane, 1)
-      await adapter.postpone(services, lane)
-      throw err
     }
   }
 
