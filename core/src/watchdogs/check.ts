@@ -3,6 +3,7 @@ import { storedCondition } from '../engine/conditions/index.ts'
 import { Failures } from '../platform/db/index.ts'
 import { shortQueue } from '../platform/queues.ts'
 import { newestMatching } from '../requests/index.ts'
+import { RECHECK_AFTER_MS } from './create.ts'
 import { gatewayIsUp } from './downtime.ts'
 import {
   findWatchdogsToRecheck,
@@ -26,7 +27,7 @@ const FAILED_MAX = 100
 const RECHECKS_MAX = 100
 /** Time after which the remaining histories are left to the next check, so that they hold up no alarm. */
 const RECHECKS_MS = 500
-/** Captures that arrive later than this after arming are evaluated by the new criteria. */
+/** Captures that arrive later than this after the history was read are evaluated by the new criteria. */
 const SETTLES_MS = 5000
 
 /**
@@ -87,7 +88,7 @@ async function recheck(services: CheckServices, row: WatchdogRow): Promise<void>
     limit: 1,
     afterId: row.settledRequestId,
     since: row.armedAt,
-    until: new Date(row.armedAt.getTime() + SETTLES_MS),
+    until: new Date((row.recheckAt ?? row.armedAt).getTime() - RECHECK_AFTER_MS + SETTLES_MS),
   })
   await services.db.transaction().execute(async (trx) => {
     const [locked] = await lockWatchdogs(trx, [row.id], services.clock.now())

@@ -69,6 +69,7 @@ export async function createWatchdog(ctx: Context, endpoint: EndpointRow, input:
   // Asked again under the lock. A workspace without room has no history read.
   requireRoom(ctx.plan, 'watchdogsMax', await countWatchdogs(ctx.db, ctx.workspace.id, now), 'watchdogs')
   const history = await readHistory(ctx, endpoint.id, condition)
+  const readAt = ctx.clock.now()
   const settings = {
     active: input.active ?? true,
     pausedByPlan: false,
@@ -92,7 +93,7 @@ export async function createWatchdog(ctx: Context, endpoint: EndpointRow, input:
       name: input.name ?? endpoint.name,
       match: condition.text,
       alertContactIds: JSON.stringify(input.alertContactIds ?? []),
-      recheckAt: new Date(now.getTime() + RECHECK_AFTER_MS),
+      recheckAt: new Date(readAt.getTime() + RECHECK_AFTER_MS),
       createdAt: now,
     })
     await announceEndpointChange(trx, endpoint.id)

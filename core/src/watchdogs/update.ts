@@ -72,6 +72,7 @@ async function changeMembers(ctx: Context, known: WatchdogRow, input: UpdateInpu
   const matchChanged =
     condition !== undefined && criteriaText(condition) !== criteriaText(storedCondition(known.match))
   const history = matchChanged ? await readHistory(ctx, known.endpointId, condition) : null
+  const readAt = ctx.clock.now()
 
   const step = (clock: WatchdogClock, outages: readonly Outage[]): Step => {
     const schedule = {
@@ -99,7 +100,7 @@ async function changeMembers(ctx: Context, known: WatchdogRow, input: UpdateInpu
         ...(input.alertContactIds === undefined
           ? {}
           : { alertContactIds: JSON.stringify(input.alertContactIds) }),
-        ...(matchChanged ? { criteriaId, recheckAt: new Date(now.getTime() + RECHECK_AFTER_MS) } : {}),
+        ...(matchChanged ? { criteriaId, recheckAt: new Date(readAt.getTime() + RECHECK_AFTER_MS) } : {}),
       },
     })
     if (!exists) throw notFound('watchdog')
