@@ -104,6 +104,10 @@ function settings(home: PostgresHome, durable: boolean): Record<string, string> 
     log_timezone: 'UTC',
     log_checkpoints: 'off',
     log_min_messages: 'warning',
+    // Captures that repeat an event, or that others overtake, end statements with errors. A statement or a row would be a
+    // kilobyte of log for each, with data of users.
+    log_min_error_statement: 'panic',
+    log_error_verbosity: 'terse',
   }
 }
 
