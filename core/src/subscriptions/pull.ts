@@ -5,7 +5,7 @@ import { hopsOf, isLoop } from '../deliveries/index.ts'
 import { queueLanes } from '../dispatch/index.ts'
 import { EventArguments, filterOf, keptType, readTogether, type SharedReader } from '../events/index.ts'
 import { planOf } from '../plans/index.ts'
-import { columnsOf, type RowsOf, run, statement } from '../platform/db/index.ts'
+import { columnsOf, Failures, type RowsOf, run, statement } from '../platform/db/index.ts'
 import { counter, counterBy, registers } from '../platform/metrics/index.ts'
 import { sealedAs } from '../platform/secrets/index.ts'
 import { FAILURES, messageId } from './callback.ts'
@@ -117,6 +117,7 @@ const FILTERS_MAX = 2000
 export async function pullEvents(services: Services): Promise<boolean> {
   const { db, clock, log } = services
   const rows = await run(db, NEWS, [clock.now()])
+  const failures = new Failures()
   for (const [endpointId, ofEndpoint] of Map.groupBy(rows, (row) => row.endpointId)) {
     const readers = ofEndpoint.flatMap((row) => {
       if (row.waiting >= WAITING_MAX) return []
@@ -127,8 +128,10 @@ export async function pullEvents(services: Services): Promise<boolean> {
         return []
       }
     })
-    await pullEndpoint(services, endpointId, readers)
+    // One endpoint that cannot be read must not stop the events of those behind it.
+    await failures.unless(() => pullEndpoint(services, endpointId, readers))
   }
+  failures.throwAny()
   return rows.length > 0
 }
 
