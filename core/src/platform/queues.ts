@@ -80,6 +80,9 @@ export const shortQueue = (
     ...times,
   })
 
+/** For `shortQueue`: a run every 2 s, which is the second until the next one is due and that of the poll. */
+export const EACH_2_SECONDS = { pollSeconds: 1, everySeconds: 1 } as const
+
 /** A job to add. Without `startAfter` it runs as soon as a worker is free. */
 export interface Job<Payload> {
   readonly payload: Payload

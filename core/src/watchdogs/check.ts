@@ -1,7 +1,7 @@
 import type { Services } from '../api/services.ts'
 import { storedCondition } from '../engine/conditions/index.ts'
 import { Failures } from '../platform/db/index.ts'
-import { shortQueue } from '../platform/queues.ts'
+import { EACH_2_SECONDS, shortQueue } from '../platform/queues.ts'
 import { newestMatching } from '../requests/index.ts'
 import { RECHECK_AFTER_MS } from './create.ts'
 import { gatewayIsUp } from './downtime.ts'
@@ -106,8 +106,5 @@ async function recheck(services: CheckServices, row: WatchdogRow): Promise<void>
   })
 }
 
-/**
- * Raises the alarms of watchdogs that are due. With the poll of a second that makes a look every 2 s, which a
- * watchdog of a few seconds needs: no alarm is over 3 s late.
- */
-export const WATCHDOG_CHECK = shortQueue('watchdogs.check', 120, { pollSeconds: 1, everySeconds: 1 })
+/** Raises the alarms of watchdogs that are due. So often, for those of a few seconds: no alarm is over 3 s late. */
+export const WATCHDOG_CHECK = shortQueue('watchdogs.check', 120, EACH_2_SECONDS)
