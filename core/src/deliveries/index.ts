@@ -45,7 +45,7 @@ export {
 } from './policy.ts'
 export { insertReplay } from './queries.ts'
 export type { AttemptRow } from './read.ts'
-export { findAttempt, findAttempts, findDetail } from './read.ts'
+export { findAttempts, findDetail } from './read.ts'
 export { type Concluded, conclude, type PauseGone, recordAttempts } from './record.ts'
 export { recordedBody } from './recordedBody.ts'
 export { recordListen } from './recordListen.ts'

@@ -15,7 +15,6 @@ export {
 export * from './responseRules.ts'
 export {
   ANSWER_LIMITS,
-  type AnswerFrom,
   type Counted,
   checkFallback,
   checkResponses,

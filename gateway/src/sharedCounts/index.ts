@@ -1,4 +1,4 @@
-export { CountsHub, type HubMember } from './countsHub.ts'
+export { CountsHub } from './countsHub.ts'
 export { type CountsMember, createCountsMember } from './countsMember.ts'
 export {
   ALONE,
