@@ -364,7 +364,7 @@ describe('GET /api/v1/watchdogs/suggest', () => {
     }
     const search = (op: 'eq' | 'neq', budgetMs: number) => {
       const condition = storedCondition(`{"path":"body.kind","op":"${op}","value":"tick"}`)
-      return searchHistory(ctx, target.id, condition, { limit: 501 }, budgetMs)
+      return searchHistory(ctx, target.id, condition, { limit: 501, budgetMs })
     }
     // The time of the route is bounded, and a busy machine needs longer.
     const rare = await search('eq', UNHURRIED_MS)

@@ -229,8 +229,10 @@ export async function searchNewest(
   })
 }
 
-/** Time limit of a search through the history. The matches found by then are the answer. */
-const HISTORY_MS = 3_000
+interface SearchedRange extends HistoryRange {
+  /** Time limit of the search. The matches found by then are the answer. */
+  readonly budgetMs?: number
+}
 
 /** Matches of a condition in the stored requests, the latest first. */
 export interface HistorySearch {
@@ -243,18 +245,16 @@ export interface HistorySearch {
 const KEPT_TIMES = 20
 
 /**
- * Searches the stored requests of an endpoint for the latest that satisfy a condition, for three seconds by default. It
- * runs as a search: see {@link searching}.
+ * Searches the stored requests of an endpoint for the latest that satisfy a condition. It runs as a search: see
+ * {@link searching}.
  *
- * @param budgetMs time limit, after which the matches found are returned
  * @throws LineTooLong as {@link searching} does
  */
 export async function searchHistory(
   ctx: Pick<Context, 'reads' | 'signal' | 'workspace'>,
   endpointId: string,
   condition: Condition,
-  range: HistoryRange,
-  budgetMs = HISTORY_MS,
+  { budgetMs = 3_000, ...range }: SearchedRange,
 ): Promise<HistorySearch> {
   return await searching(ctx, `history of ${endpointId}`, async (db, options) => {
     const deadline = AbortSignal.timeout(budgetMs)
