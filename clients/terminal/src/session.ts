@@ -7,23 +7,32 @@ import type { TerminalTools } from './tools.ts'
 
 export type ClientOptions = ConnectionOptions & JsonOption
 
-/** The option that names an endpoint. */
-export const ENDPOINT_OPTION = [
+/** How an argument or option names an endpoint, for `chooseEndpoint`. */
+export const ENDPOINT_WORDS = 'name, id or capture URL; default CREEL_ENDPOINT, else the only one'
+export const ENDPOINT_OPTION = ['-e, --endpoint <endpoint>', ENDPOINT_WORDS] as const
+
+/** The option that names the endpoint of a request, for `endpointIdOf`. */
+export const REQUEST_ENDPOINT_OPTION = [
   '-e, --endpoint <endpoint>',
-  'name, id or capture URL; default CREEL_ENDPOINT, else the only one',
+  'name, id or capture URL; default the endpoint of the request',
 ] as const
 
-/** Adds `--url`, `--key` and `--json`, and examples below the command's help. */
-export function withClientOptions(
-  command: Command,
-  { json, examples }: { json: string; examples: readonly string[] },
-): Command {
+/** Adds `--url` and `--key`. */
+export function withConnectionOptions(command: Command): Command {
   return command
     .option(
       '--url <url>',
       'URL of the service; default CREEL_URL, the profile of `creel login`, or one on this machine',
     )
     .option('--key <key>', 'API key; default CREEL_KEY, the profile, or that of a local service')
+}
+
+/** Adds `--url`, `--key` and `--json`, and examples below the command's help. */
+export function withClientOptions(
+  command: Command,
+  { json, examples }: { json: string; examples: readonly string[] },
+): Command {
+  return withConnectionOptions(command)
     .option('--json', json)
     .addHelpText('after', ['', 'Examples:', ...examples.map((line) => `  ${line}`)].join('\n'))
 }

@@ -1,5 +1,5 @@
 import type { ConnectionOptions } from '@creel/terminal/connection/connection'
-import { openApi } from '@creel/terminal/session'
+import { openApi, withConnectionOptions } from '@creel/terminal/session'
 import type { Command } from 'commander'
 import { createCreel } from 'creel-client'
 import type { ProgramTools } from '../programTools.ts'
@@ -11,12 +11,7 @@ interface McpOptions extends ConnectionOptions {
 }
 
 export function addMcpCommand(command: Command, tools: ProgramTools): void {
-  command
-    .option(
-      '--url <url>',
-      'URL of the service; default CREEL_URL, the profile of `creel login`, or one on this machine',
-    )
-    .option('--key <key>', 'API key; default CREEL_KEY, the profile, or that of a local service')
+  withConnectionOptions(command)
     .option('--read-only', 'only tools that read')
     .option('--include-secrets', 'do not mask headers and members with names of credentials')
     .addHelpText(
