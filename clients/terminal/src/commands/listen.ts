@@ -15,7 +15,7 @@ import { findStart } from '../listen/start.ts'
 import type { Shown } from '../listen/view.ts'
 import { printHint } from '../output/print.ts'
 import { withView } from '../screen/withView.ts'
-import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
+import { type ClientOptions, ENDPOINT_WORDS, openApi, withClientOptions } from '../session.ts'
 import type { QuickService, TerminalTools } from '../tools.ts'
 import { countOption, spanOption } from '../words.ts'
 
@@ -36,7 +36,7 @@ interface ListenOptions extends ClientOptions {
 export function addListenCommand(command: Command, tools: TerminalTools): void {
   withClientOptions(
     command
-      .argument('[endpoint]', 'name, id or capture URL; default CREEL_ENDPOINT, else the only one')
+      .argument('[endpoint]', ENDPOINT_WORDS)
       .requiredOption('--to <target>', 'local server: a port, or a URL to which path and query are appended')
       .option(
         '--relay <url>',

@@ -3,7 +3,7 @@ import type { CallAnswer } from 'creel-client'
 import type { ApiClient } from '../api/apiClient.ts'
 import { printHint, printText } from '../output/print.ts'
 import { agoText } from '../output/text.ts'
-import { addVerb, type ClientOptions } from '../session.ts'
+import { addVerb, type ClientOptions, ENDPOINT_OPTION } from '../session.ts'
 import type { TerminalTools } from '../tools.ts'
 import { addNounChanges, addNounList, chooseItem } from './nounCommands.ts'
 import { ACTIONS, CHANNELS, type Noun, RULES } from './nouns.ts'
@@ -91,9 +91,7 @@ async function placeOf(api: ApiClient, wanted: string, options: FlowOptions) {
 }
 
 const ofAction = (command: Command): Command =>
-  command
-    .argument('<which>', 'name or id of the action')
-    .option('-e, --endpoint <endpoint>', 'name, id or capture URL; default the only endpoint')
+  command.argument('<which>', 'name or id of the action').option(...ENDPOINT_OPTION)
 
 function perSecondOption(text: string): number {
   const count = Number(text)

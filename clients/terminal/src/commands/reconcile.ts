@@ -8,7 +8,7 @@ import { chooseEndpoint } from '../api/endpointChoice.ts'
 import { ClientError, givesMembers, usageError } from '../clientError.ts'
 import { EXIT } from '../exitCodes.ts'
 import { printHint, printJson, printText } from '../output/print.ts'
-import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
+import { type ClientOptions, ENDPOINT_WORDS, openApi, withClientOptions } from '../session.ts'
 import type { TerminalTools } from '../tools.ts'
 import { requiredMoment } from '../words.ts'
 
@@ -29,7 +29,7 @@ const LOOK_EVERY_MS = 1000
 export function addReconcileCommand(command: Command, tools: TerminalTools): void {
   withClientOptions(
     givesMembers(command, { 'credentials.hookUrl': '--hook' })
-      .argument('[endpoint]', 'name, id or capture URL; default the only endpoint')
+      .argument('[endpoint]', ENDPOINT_WORDS)
       .requiredOption('--since <when>', 'events since, e.g. 3d, 2026-11-01')
       .option('--until <when>', 'events until; events of the last minute are skipped')
       .option('--types <types>', 'only these types, e.g. invoice.paid,charge.failed')

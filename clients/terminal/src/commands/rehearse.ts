@@ -12,7 +12,7 @@ import { runLocally } from '../rehearse/localRun.ts'
 import { isFine, StateWatch, summaryLines } from '../rehearse/summary.ts'
 import { expectsIdempotence, type RehearseOptions, repeatWords, termsOf } from '../rehearse/terms.ts'
 import { untilStopped } from '../screen/withView.ts'
-import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
+import { type ClientOptions, ENDPOINT_WORDS, openApi, withClientOptions } from '../session.ts'
 import type { TerminalTools } from '../tools.ts'
 import { countOption, spanOption } from '../words.ts'
 import { chooseItem } from './nounCommands.ts'
@@ -54,7 +54,7 @@ const SHOWN = 20
 export function addRehearseCommand(command: Command, tools: TerminalTools): void {
   withClientOptions(
     givesMembers(command, MEMBERS)
-      .argument('[endpoint]', 'name, id or capture URL; default CREEL_ENDPOINT, else the only one')
+      .argument('[endpoint]', ENDPOINT_WORDS)
       .requiredOption('--to <target>', 'a port or URL; path and query of captures are appended')
       .option('--since <when>', 'captures since, e.g. 7d, 2026-11-01')
       .option('--until <when>', 'captures until')

@@ -14,6 +14,7 @@ import {
   ENDPOINT_OPTION,
   isConfirmed,
   openApi,
+  REQUEST_ENDPOINT_OPTION,
   withClientOptions,
 } from '../session.ts'
 import type { TerminalTools } from '../tools.ts'
@@ -78,7 +79,7 @@ export function addRequestsCommands(command: Command, tools: TerminalTools): voi
     .command('get')
     .description('read a captured request in full')
     .argument('<id>', 'id of the request', requestIdOption)
-    .option(...ENDPOINT_OPTION)
+    .option(...REQUEST_ENDPOINT_OPTION)
     .option('--body', 'print the body only; byte for byte, unless stdout is a terminal')
   addVerb(get, tools, {
     json: 'print the request on one line',
@@ -109,7 +110,7 @@ export function addRequestsCommands(command: Command, tools: TerminalTools): voi
     .description('write a note on a captured request, for people')
     .argument('<id>', 'id of the request', requestIdOption)
     .argument('[text]', 'the note, in place of the one before')
-    .option(...ENDPOINT_OPTION)
+    .option(...REQUEST_ENDPOINT_OPTION)
     .option('--remove', 'remove the note')
   addVerb(note, tools, {
     json: 'print the request, without its body, on one line',

@@ -4,7 +4,7 @@ import type { ApiClient } from '../api/apiClient.ts'
 import { chooseEndpoint } from '../api/endpointChoice.ts'
 import { usageError } from '../clientError.ts'
 import { printJson, printTable, printText } from '../output/print.ts'
-import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
+import { type ClientOptions, ENDPOINT_WORDS, openApi, withClientOptions } from '../session.ts'
 import type { TerminalTools } from '../tools.ts'
 import { assignments, countOption } from '../words.ts'
 
@@ -22,7 +22,7 @@ export function addSendCommand(command: Command, tools: TerminalTools): void {
     command
       .argument('[provider]', 'provider, e.g. stripe')
       .argument('[event]', "event type, e.g. invoice.paid; default the provider's first")
-      .option('--to <endpoint>', 'name, id or capture URL; default CREEL_ENDPOINT, else the only one')
+      .option('--to <endpoint>', ENDPOINT_WORDS)
       .option('--list', 'list the sample events')
       .option('--set <path=value...>', 'change the body, e.g. body.data.object.amount=5')
       .option('--count <n>', 'number of events; default 1', countOption)

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { endpointIdOf } from '../api/endpointChoice.ts'
 import { givesMembers } from '../clientError.ts'
 import { printTable, printText } from '../output/print.ts'
-import { addVerb, type ClientOptions } from '../session.ts'
+import { addVerb, type ClientOptions, REQUEST_ENDPOINT_OPTION } from '../session.ts'
 import type { TerminalTools } from '../tools.ts'
 import { requestIdOption, spanOption } from '../words.ts'
 
@@ -17,7 +17,7 @@ export function addShareCommand(command: Command, tools: TerminalTools): void {
     givesMembers(command.command('create', { isDefault: true }), { expiresInSeconds: '--for' })
       .description('make a link that shows a captured request to readers without a key')
       .argument('<request>', 'id of the captured request', requestIdOption)
-      .option('-e, --endpoint <endpoint>', 'name, id or capture URL; default the endpoint of the request')
+      .option(...REQUEST_ENDPOINT_OPTION)
       .option('--for <time>', 'until the link ends, such as 1h; default 7d, at most 30d', spanOption),
     tools,
     {

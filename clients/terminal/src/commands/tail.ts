@@ -4,7 +4,7 @@ import { FILTER_OPTION, readFilter } from '../listen/filter.ts'
 import { listen } from '../listen/listener.ts'
 import { findStart } from '../listen/start.ts'
 import { withView } from '../screen/withView.ts'
-import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
+import { type ClientOptions, ENDPOINT_WORDS, openApi, withClientOptions } from '../session.ts'
 import type { TerminalTools } from '../tools.ts'
 
 interface TailOptions extends ClientOptions {
@@ -16,7 +16,7 @@ interface TailOptions extends ClientOptions {
 export function addTailCommand(command: Command, tools: TerminalTools): void {
   withClientOptions(
     command
-      .argument('[endpoint]', 'name, id or capture URL; default CREEL_ENDPOINT, else the only one')
+      .argument('[endpoint]', ENDPOINT_WORDS)
       .option('--since <when>', 'start at an id, 10m, 2026-11-01, now or start; default now')
       .option('--plain', 'print lines, also on a terminal')
       .option(...FILTER_OPTION),
