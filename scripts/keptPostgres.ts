@@ -7,7 +7,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdir, readFile, realpath, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { findEmbeddedPostgres, startEmbeddedPostgres } from '../creel/src/embeddedPostgres/index.ts'
-import { isAlive } from './processes.ts'
+import { isAlive } from '../creel/src/stopping.ts'
 import { quickFolder } from './quickFolder.ts'
 
 const ROOT = join(import.meta.dir, '..')

@@ -1,18 +1,8 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { isAlive } from '../creel/src/stopping.ts'
 
 /** Unit of `/proc/<pid>/stat`, on all systems that this runs on. */
 export const TICKS_A_SECOND = 100
-
-/** Whether a process with this id runs, under any account. */
-export function isAlive(pid: number): boolean {
-  if (!(pid > 0)) return false
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
-  }
-}
 
 /** Ends a process with SIGKILL, unless it has ended. */
 export function kill(pid: number): void {

@@ -2,7 +2,8 @@
 import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { startEmbeddedPostgres } from '../creel/src/embeddedPostgres/index.ts'
-import { isAlive, kill, mountsIn, processesIn } from './processes.ts'
+import { isAlive } from '../creel/src/stopping.ts'
+import { kill, mountsIn, processesIn } from './processes.ts'
 import { QUICK_FOLDERS, quickFolder } from './quickFolder.ts'
 
 const PREFIX = 'creel-suite-'

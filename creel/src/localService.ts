@@ -7,7 +7,7 @@ import { environmentOfDataFolder, ownDataFolder } from './dataFolder.ts'
 import type { Operator } from './operatorSession.ts'
 import type { ProgramParts } from './programParts.ts'
 import { readServiceFile, serviceFile } from './serviceFile.ts'
-import { answers, runningServices } from './serviceRegistry.ts'
+import { answersHttp, runningServices } from './serviceRegistry.ts'
 
 /** File of the key for a local service. It is kept in the data folder, which holds the whole database anyway. */
 const keyFile = (dataDir: string): string => join(dataDir, 'terminal.key')
@@ -23,7 +23,7 @@ export async function* localServices(
 ): AsyncGenerator<LocalService> {
   const own = ownDataFolder(environment)
   const url = await readServiceFile(own)
-  if (url !== undefined && (await answers(url))) yield { url, dataDir: own, file: serviceFile(own) }
+  if (url !== undefined && (await answersHttp(url))) yield { url, dataDir: own, file: serviceFile(own) }
   if ((environment.CREEL_DATA_DIR ?? '').trim() !== '') return
   for (const { url: address, dataDir } of await runningServices(environment)) {
     if (dataDir !== own) yield { url: address, dataDir, file: serviceFile(dataDir) }

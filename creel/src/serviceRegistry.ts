@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { writePrivately } from '@creel/terminal/connection/profile'
 import { jsonOrText } from '@creel/terminal/words'
 import { z } from 'zod'
+import { isAlive } from './stopping.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -78,7 +79,7 @@ export async function runningServices(environment: Environment): Promise<Registe
     .sort((left, right) => right.startedAt.localeCompare(left.startedAt))
     .slice(0, ASKED_MAX)
   // The process id may be in use by another program.
-  const isAnswered = await Promise.all(entries.map(({ url }) => answers(url)))
+  const isAnswered = await Promise.all(entries.map(({ url }) => answersHttp(url)))
   return entries.filter((_entry, at) => isAnswered[at])
 }
 
@@ -93,7 +94,7 @@ async function entriesOf(folder: string): Promise<{ file: string; entry: Registe
     if (!entry.success) return []
     const { host, pid } = entry.data
     if (host !== undefined && host !== hostname()) return []
-    if (isThere(pid)) return [{ file, entry: entry.data }]
+    if (isAlive(pid)) return [{ file, entry: entry.data }]
     // The service may have been started again meanwhile.
     const isLeft = host !== undefined && (await text()) === read
     if (isLeft) await rm(file, { force: true }).catch(() => undefined)
@@ -102,17 +103,8 @@ async function entriesOf(folder: string): Promise<{ file: string; entry: Registe
   return (await Promise.all(all)).flat()
 }
 
-function isThere(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
-  }
-}
-
 /** Whether a service answers at an address. A timeout on a busy machine counts as an answer. */
-export async function answers(url: string): Promise<boolean> {
+export async function answersHttp(url: string): Promise<boolean> {
   return await fetch(`${url}/healthz`, { redirect: 'manual', signal: AbortSignal.timeout(ANSWER_MS) }).then(
     (response) => response.ok,
     (error: unknown) => error instanceof Error && error.name === 'TimeoutError',

@@ -46,6 +46,18 @@ export function listenForStop({ log, stopWhen, abandon }: StopOptions): Promise<
   })
 }
 
+/** Whether a process with this id runs, under any account. */
+export function isAlive(pid: number): boolean {
+  if (!(pid > 0)) return false
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    // EPERM: the process is alive, under another account.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}
+
 /** Linux shows the mask; other systems do not. SIGHUP is signal 1, its lowest bit. */
 function isHangUpIgnored(): boolean {
   try {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { YAML } from 'bun'
 import { z } from 'zod'
 import packageJson from '../../creel/package.json' with { type: 'json' }
+import { isAlive } from '../../creel/src/stopping.ts'
 import { launcherTarball } from '../../scripts/release/npmPackages.ts'
 import { fencesOf, textOf } from '../docs/markdown.ts'
 import { eventually } from '../support/eventually.ts'
@@ -31,14 +32,6 @@ afterAll(async () => {
   for (const pid of started) process.kill(pid)
   await eventually('the end of every service that a job started', () => !started.some(isAlive))
 })
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
-}
 
 interface Ran {
   readonly code: number

@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isAlive } from '../../creel/src/stopping.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { type RunningProcess, runCreel, startProcess, temporaryFolder } from '../support/process.ts'
@@ -216,12 +217,3 @@ describe.skipIf(process.platform !== 'linux')('several gateway processes', () =>
     expect(children.filter((pid) => isAlive(pid))).toEqual([])
   })
 })
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
-}

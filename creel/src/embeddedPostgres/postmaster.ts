@@ -3,6 +3,7 @@ import { open, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { StartupError } from '../startupError.ts'
+import { isAlive } from '../stopping.ts'
 import { withClient } from './cluster.ts'
 import { makeSocketFolder, type PostgresHome } from './home.ts'
 
@@ -53,18 +54,8 @@ function commandOf(pid: number): string {
   return Bun.spawnSync(['/bin/ps', '-p', String(pid), '-o', 'command=']).stdout.toString()
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    // EPERM: the process is alive, under another account.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
-  }
-}
-
 /** Whether the server answers a query, within two seconds. */
-export async function answers(url: string): Promise<boolean> {
+export async function answersQueries(url: string): Promise<boolean> {
   return await withClient(url, 2000, (client) => client.query('SELECT 1')).then(
     () => true,
     () => false,

@@ -9,7 +9,7 @@ import { StartupError } from '../startupError.ts'
 import { makeCluster, makeDatabase } from './cluster.ts'
 import { findHome, openHome, type PostgresHome } from './home.ts'
 import {
-  answers,
+  answersQueries,
   disownPidFile,
   isPostmaster,
   readPidFile,
@@ -165,7 +165,7 @@ export async function findEmbeddedPostgres(dataDir: string): Promise<string | un
   // The file is incomplete: PostgreSQL is starting and takes no connections yet.
   if (mark.socketFolder === '') return undefined
   const url = socketUrl(mark.socketFolder, DATABASE)
-  return (await answers(url)) ? url : undefined
+  return (await answersQueries(url)) ? url : undefined
 }
 
 /** Whether the data folder contains a database. Changes nothing. */
@@ -188,7 +188,11 @@ async function adopt(
     const isFound =
       (mark.socketFolder === home.socketFolder || mark.status === '') &&
       (await runsFrom(mark.pid, runtimeFolder))
-    if (isFound && mark.status !== 'stopping' && (await answers(socketUrl(home.socketFolder, 'postgres')))) {
+    if (
+      isFound &&
+      mark.status !== 'stopping' &&
+      (await answersQueries(socketUrl(home.socketFolder, 'postgres')))
+    ) {
       log.info({ pid: mark.pid }, 'reused the embedded PostgreSQL of a killed creel process')
       return mark.pid
     }
