@@ -8,7 +8,7 @@ import {
   moveWorkspace,
   purgeMoved,
 } from '@creel/core/cells'
-import { PLAN_KEYS } from '@creel/core/plans'
+import { PLAN_KEYS, type PlanKey } from '@creel/core/plans'
 import { type JsonOption, printHint, printJson, printTable, printText } from '@creel/terminal/output/print'
 import { type Command, Option } from 'commander'
 import { pino } from 'pino'
@@ -19,8 +19,6 @@ import type { ProgramParts } from '../programParts.ts'
 import { openCommandServices } from '../service/commandServices.ts'
 import { StartupError, wordsOf } from '../startupError.ts'
 import { configOfCells } from './cells.ts'
-
-type PlanKey = (typeof PLAN_KEYS)[number]
 
 const planOption = () =>
   new Option('--plan <plan>', 'plan with its limits (docs/plans.md)').choices(PLAN_KEYS)
