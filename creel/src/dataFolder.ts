@@ -1,8 +1,7 @@
 import { open, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import type { Environment } from '@creel/terminal/tools'
 import { runningServices } from './serviceRegistry.ts'
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 /** Variables that select another database than the one of a data folder. */
 const DATABASE_VARIABLES = [

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ClientError } from '@creel/terminal/clientError'
 import { writePrivately } from '@creel/terminal/connection/profile'
-import type { LocalService } from '@creel/terminal/tools'
+import type { Environment, LocalService } from '@creel/terminal/tools'
 import { environmentOfDataFolder, ownDataFolder } from './dataFolder.ts'
 import type { Operator } from './operatorSession.ts'
 import type { ProgramParts } from './programParts.ts'
@@ -18,9 +18,7 @@ const KEY_NAME = 'terminal'
  * The services that answer on this machine. First the one of this folder or of `CREEL_DATA_DIR`; then those of the
  * user's registry, unless that variable is set.
  */
-export async function* localServices(
-  environment: Readonly<Record<string, string | undefined>>,
-): AsyncGenerator<LocalService> {
+export async function* localServices(environment: Environment): AsyncGenerator<LocalService> {
   const own = ownDataFolder(environment)
   const url = await readServiceFile(own)
   if (url !== undefined && (await answersHttp(url))) yield { url, dataDir: own, file: serviceFile(own) }

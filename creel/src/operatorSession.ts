@@ -1,5 +1,6 @@
 import type { Cell } from '@creel/core/cells'
 import { createOperatorCaller } from '@creel/core/operator'
+import type { Environment } from '@creel/terminal/tools'
 import { type Logger, pino } from 'pino'
 import { type Config, configsOfCells, decodeConfig } from './config/index.ts'
 import { type Connected, connectAsGuest, requireSchema } from './database/index.ts'
@@ -33,7 +34,7 @@ export async function asOperator<Answer>(
   parts: ProgramParts,
   workspace: string | null,
   act: (operator: Operator) => Promise<Answer>,
-  environment: Readonly<Record<string, string | undefined>> = process.env,
+  environment: Environment = process.env,
 ): Promise<Answer> {
   const configs = await configsFor(environment)
   const [first] = configs
@@ -108,7 +109,7 @@ async function configOf(
   return config ?? configs[0]
 }
 
-async function configsFor(environment: Readonly<Record<string, string | undefined>>) {
+async function configsFor(environment: Environment) {
   return configsOfCells(decodeConfig(await environmentBesideService(environment)).config)
 }
 

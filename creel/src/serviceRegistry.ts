@@ -3,11 +3,10 @@ import { readdir, readFile, rm } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { writePrivately } from '@creel/terminal/connection/profile'
+import type { Environment } from '@creel/terminal/tools'
 import { jsonOrText } from '@creel/terminal/words'
 import { z } from 'zod'
 import { isAlive } from './stopping.ts'
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 /** Timeout of a health check. A service that accepts the connection but does not answer in time is busy, not gone. */
 const ANSWER_MS = 1000

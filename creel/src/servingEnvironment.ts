@@ -1,3 +1,5 @@
+import type { Environment } from '@creel/terminal/tools'
+
 /**
  * Four times the engine's own thresholds of the last tier of its compiler. By its own, that tier takes half of the
  * processor time of the first ten thousand captures.
@@ -21,9 +23,7 @@ const CHOICES = [
 ] as const
 
 /** The environment of a process that serves; the same object if all is decided already. */
-export function servingEnvironment(
-  environment: Readonly<Record<string, string | undefined>>,
-): Readonly<Record<string, string | undefined>> {
+export function servingEnvironment(environment: Environment): Environment {
   const open = CHOICES.filter(({ values, decidedBy }) =>
     [...Object.keys(values), ...decidedBy].every((name) => environment[name] === undefined),
   )
@@ -47,7 +47,7 @@ export function runWithServingEnvironment(words: readonly string[]): void {
   }
 }
 
-function definedOf(environment: Readonly<Record<string, string | undefined>>): Record<string, string> {
+function definedOf(environment: Environment): Record<string, string> {
   return Object.fromEntries(
     Object.entries(environment).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   )

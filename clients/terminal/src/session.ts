@@ -3,7 +3,7 @@ import { ApiClient } from './api/apiClient.ts'
 import { type ConnectionOptions, resolveConnection } from './connection/connection.ts'
 import { EXIT } from './exitCodes.ts'
 import { type JsonOption, printHint, printJson } from './output/print.ts'
-import type { TerminalTools } from './tools.ts'
+import type { Environment, TerminalTools } from './tools.ts'
 
 export type ClientOptions = ConnectionOptions & JsonOption
 
@@ -47,7 +47,7 @@ export function withClientOptions(
 export async function openApi(
   options: ConnectionOptions,
   tools: TerminalTools,
-  environment: Readonly<Record<string, string | undefined>> = process.env,
+  environment: Environment = process.env,
 ): Promise<ApiClient> {
   const connection = await resolveConnection(options, { environment, tools })
   const endpoint = environment.CREEL_ENDPOINT?.trim()

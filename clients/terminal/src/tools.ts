@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
 import type { CapturedRequest, WholeRequest } from 'creel-client'
 
-type Environment = Readonly<Record<string, string | undefined>>
+/** Variables by their names, as in `process.env`. */
+export type Environment = Readonly<Record<string, string | undefined>>
 
 /** A service on this machine with a data folder that the user may read. */
 export interface LocalService {

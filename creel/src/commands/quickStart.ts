@@ -5,6 +5,7 @@ import { consoleUrl } from '@creel/terminal/commands/open'
 import { readProfile } from '@creel/terminal/connection/profile'
 import { printHint, printText } from '@creel/terminal/output/print'
 import { openApi } from '@creel/terminal/session'
+import type { Environment } from '@creel/terminal/tools'
 import type { Command } from 'commander'
 import { retentionLine } from '../longRetention.ts'
 import type { ProgramTools } from '../programTools.ts'
@@ -39,11 +40,7 @@ export function addQuickStartCommand(command: Command, tools: ProgramTools): voi
 }
 
 /** Connects to the service of this machine and ignores `CREEL_KEY`, which may belong to another service. */
-async function openLocal(
-  url: string,
-  environment: Readonly<Record<string, string | undefined>>,
-  tools: ProgramTools,
-): Promise<ApiClient> {
+async function openLocal(url: string, environment: Environment, tools: ProgramTools): Promise<ApiClient> {
   const others = Object.entries(environment).filter(([name]) => name !== 'CREEL_KEY')
   return await openApi({ url }, tools, Object.fromEntries(others))
 }

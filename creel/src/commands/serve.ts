@@ -1,5 +1,6 @@
 import { migrationState } from '@creel/migrations'
 import { printHint, printText } from '@creel/terminal/output/print'
+import type { Environment } from '@creel/terminal/tools'
 import { type Command, Option } from 'commander'
 import { type Config, ConfigError, decodeConfig } from '../config/index.ts'
 import { connectBesideOwner } from '../database/index.ts'
@@ -73,9 +74,9 @@ export function withPlaceOptions(command: Command): Command {
 
 /** The environment, overridden by `--port` and `--data`. */
 export const environmentWith = (
-  environment: Readonly<Record<string, string | undefined>>,
+  environment: Environment,
   { port, data, gateways }: PlaceOptions & Pick<ServeOptions, 'gateways'>,
-): Readonly<Record<string, string | undefined>> => ({
+): Environment => ({
   ...environment,
   ...(gateways === undefined ? {} : { CREEL_GATEWAYS: gateways }),
   ...(port === undefined ? {} : { CREEL_PORT: port }),
@@ -113,7 +114,7 @@ export function addServeCommand(command: Command, parts: ProgramParts): void {
 export async function serve(
   program: ProgramParts,
   parts: ReadonlySet<ServicePart>,
-  environment: Readonly<Record<string, string | undefined>>,
+  environment: Environment,
   { isRelay = false }: { readonly isRelay?: boolean } = {},
 ): Promise<void> {
   const { config, warnings } = decodeConfig(environment)

@@ -5,6 +5,7 @@ import { retryScheduleText } from '@creel/core/deliveries'
 import type { Limits } from '@creel/core/plans'
 import { serverUrls } from '@creel/core/platform/db'
 import type { MailerOptions } from '@creel/core/platform/mail'
+import type { Environment } from '@creel/terminal/tools'
 import { z } from 'zod'
 import { CLIENT_VARIABLES, SECRET_NAMES, VARIABLE_NAMES, type VariableName, Variables } from './variables.ts'
 
@@ -41,7 +42,7 @@ export interface Decoded {
  *
  * @throws ConfigError naming every invalid variable at once
  */
-export function decodeConfig(environment: Readonly<Record<string, string | undefined>>): Decoded {
+export function decodeConfig(environment: Environment): Decoded {
   const mistakes: string[] = []
   const files = readSecretFiles(environment, mistakes)
   const given = Object.fromEntries(
@@ -149,10 +150,7 @@ function readCells(given: Readonly<Partial<Record<string, string>>>, mistakes: s
 }
 
 /** Contents of the files that `<name>_FILE` variables name, by the name of the variable. */
-function readSecretFiles(
-  environment: Readonly<Record<string, string | undefined>>,
-  mistakes: string[],
-): ReadonlyMap<string, string> {
+function readSecretFiles(environment: Environment, mistakes: string[]): ReadonlyMap<string, string> {
   const texts = new Map<string, string>()
   for (const name of SECRET_NAMES) {
     const file = environment[`${name}_FILE`]?.trim() ?? ''
@@ -208,7 +206,7 @@ function readPlans(file: string | undefined, mistakes: string[]): Plans {
 }
 
 /** Warnings about unknown variables, which are likely misspelt and would be ignored silently. */
-function unknownVariables(environment: Readonly<Record<string, string | undefined>>): string[] {
+function unknownVariables(environment: Environment): string[] {
   const files = SECRET_NAMES.map((name) => `${name}_FILE`)
   const known: readonly string[] = [...VARIABLE_NAMES, ...files, ...CLIENT_VARIABLES]
   return Object.keys(environment)

@@ -1,5 +1,6 @@
 import type { ProcessMetrics } from '@creel/core/platform/metrics'
 import type { CountReport, CountTotal } from '@creel/gateway'
+import type { Environment } from '@creel/terminal/tools'
 import type { ProcessStates } from '../service/index.ts'
 
 /** Questions of one kind to the process at the other end of a channel. */
@@ -119,11 +120,7 @@ export class ChildProcess {
   lastMetrics: ProcessMetrics = []
   readonly #child: ReturnType<typeof spawn>
 
-  constructor(
-    words: readonly string[],
-    env: Readonly<Record<string, string | undefined>>,
-    events: ChildEvents,
-  ) {
+  constructor(words: readonly string[], env: Environment, events: ChildEvents) {
     this.#child = spawn(words, env, (message) => {
       if (message.kind === 'metrics') this.metrics.take(message.id, message.answer)
       else if (message.kind === 'readiness') this.readiness.take(message.id, message.answer)
@@ -162,11 +159,7 @@ export class ChildProcess {
   }
 }
 
-function spawn(
-  words: readonly string[],
-  env: Readonly<Record<string, string | undefined>>,
-  onMessage: (message: FromMember) => void,
-) {
+function spawn(words: readonly string[], env: Environment, onMessage: (message: FromMember) => void) {
   return Bun.spawn([...words], {
     env: { ...env },
     // Its log goes where ours goes. It prints nothing.

@@ -6,6 +6,7 @@ import {
 } from '@creel/core/platform/metrics'
 import { backoffMs } from '@creel/core/platform/time'
 import { CountsHub, createCountsMember, gatewayRestarts } from '@creel/gateway'
+import type { Environment } from '@creel/terminal/tools'
 import type { Logger } from 'pino'
 import type { GatewayProcesses, ProcessStates, RunningService } from '../service/index.ts'
 import { servingEnvironment } from '../servingEnvironment.ts'
@@ -24,7 +25,7 @@ export interface FirstProcessOptions {
   readonly processes: number
   /** Command that starts a further one. */
   readonly words: readonly string[]
-  readonly env: Readonly<Record<string, string | undefined>>
+  readonly env: Environment
   readonly log: Pick<Logger, 'info' | 'error'>
 }
 

@@ -1,9 +1,7 @@
-import type { LocalService, QuickService } from '@creel/terminal/tools'
+import type { Environment, LocalService, QuickService } from '@creel/terminal/tools'
 import { environmentOfQuickStart } from '../dataFolder.ts'
 import { keepKey, localServices } from '../localService.ts'
 import type { ProgramParts } from '../programParts.ts'
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 /** The running service of this machine that a quick start uses; undefined if none of the user's runs. */
 export async function runningService(environment: Environment): Promise<LocalService | undefined> {

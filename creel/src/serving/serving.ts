@@ -2,6 +2,7 @@ import { statfs } from 'node:fs/promises'
 import { type Db, type OpenDatabase, systemClock } from '@creel/core'
 import { hasOtherWorkspaces, RELAY_AUDIT_DAYS, relayPlans } from '@creel/core/relay'
 import { readStorage } from '@creel/core/retention'
+import type { Environment } from '@creel/terminal/tools'
 import type { Logger } from 'pino'
 import { type Config, configsOfCells, mailOptions } from '../config/index.ts'
 import { type Connected, connectAsOwner, requireSchema } from '../database/index.ts'
@@ -44,7 +45,7 @@ export interface ServingOptions {
   /** Gateway processes of the program, with the environment of further ones; one by default. */
   readonly gateways?: {
     readonly count: number
-    readonly env: Readonly<Record<string, string | undefined>>
+    readonly env: Environment
   }
 }
 

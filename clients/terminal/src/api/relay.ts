@@ -4,10 +4,9 @@ import { z } from 'zod'
 import { ClientError } from '../clientError.ts'
 import { baseUrlOf } from '../connection/connection.ts'
 import { configFile, writePrivately } from '../connection/profile.ts'
+import type { Environment } from '../tools.ts'
 import { jsonOrText } from '../words.ts'
 import { ApiClient, ApiProblem } from './apiClient.ts'
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 /** Timeout of the creation, which may wait in line. */
 const CREATION_MS = 60_000

@@ -1,6 +1,6 @@
 import { ClientError, usageError } from '../clientError.ts'
 import { printHint } from '../output/print.ts'
-import type { LocalService, TerminalTools } from '../tools.ts'
+import type { Environment, LocalService, TerminalTools } from '../tools.ts'
 import { readProfile } from './profile.ts'
 
 export interface ConnectionOptions {
@@ -26,7 +26,7 @@ export interface Connection {
 
 /** Inputs of `resolveConnection`, in addition to the command's options. */
 export interface Surroundings {
-  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly environment: Environment
   readonly tools: TerminalTools
 }
 

@@ -4,9 +4,8 @@ import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { ClientError } from '../clientError.ts'
+import type { Environment } from '../tools.ts'
 import { jsonOrText } from '../words.ts'
-
-type Environment = Readonly<Record<string, string | undefined>>
 
 const Profile = z.object({ url: z.string(), key: z.string() })
 

@@ -3,6 +3,7 @@ import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, writeSync } fr
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
+import type { Environment } from '../tools.ts'
 
 /** The file grows by this, and a record fills it, so that a shorter one overwrites the previous one completely. */
 const BLOCK_BYTES = 512
@@ -32,7 +33,7 @@ export interface Checkpoint {
 
 /** Opens the checkpoint of an endpoint and a target, in the user's state folder. */
 export function openCheckpoint(
-  environment: Readonly<Record<string, string | undefined>>,
+  environment: Environment,
   of: { readonly serviceUrl: string; readonly endpointId: string; readonly target: string },
 ): Checkpoint {
   const state = environment.XDG_STATE_HOME ?? join(environment.HOME ?? homedir(), '.local', 'state')
