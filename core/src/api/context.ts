@@ -60,6 +60,19 @@ export interface Context extends Services, Caller {
   readonly body: AsyncIterable<Uint8Array> | null
 }
 
+/** What a caller sees of rows that end: those of the workspace, or of its endpoint, that have not ended. */
+export interface Viewer {
+  readonly workspaceId: string
+  readonly onlyEndpointId: string | null
+  readonly now: Date
+}
+
+export const viewerOf = ({ clock, onlyEndpointId, workspace }: Context): Viewer => ({
+  workspaceId: workspace.id,
+  onlyEndpointId,
+  now: clock.now(),
+})
+
 /** The part of the context that belongs to the call but not to the caller. Without more there is no body. */
 type CallDetails = Pick<Context, 'signal' | 'traceId'> &
   Partial<Pick<Context, 'rawBody' | 'calls' | 'body' | 'eventsAhead' | 'longBodies'>>

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { Viewer } from '../api/context.ts'
 import { type Between, pageByTime, type TimePlace } from '../api/cursors.ts'
 import { notFound } from '../api/errors.ts'
 import type { Page } from '../api/pagination.ts'
@@ -9,13 +10,6 @@ import { knownTokens, tokenFingerprint } from '../sessions/index.ts'
 
 /** Live links of a workspace at once. */
 export const SHARE_LINKS_MAX = 100
-
-/** The links that a caller sees. */
-export interface Viewer {
-  readonly workspaceId: string
-  readonly onlyEndpointId: string | null
-  readonly now: Date
-}
 
 /**
  * Links that have not ended, also of requests in the recycle bin, which a restore shows again. They are listed, can be

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import type { Context } from '../api/context.ts'
+import { viewerOf } from '../api/context.ts'
 import type { Finds } from '../api/contract.ts'
 import { createdCursor, timeCursorInput } from '../api/cursors.ts'
 import { DomainError, foundById } from '../api/errors.ts'
@@ -20,7 +20,6 @@ import {
   listShareLinks,
   SHARE_LINKS_MAX,
   type ShareLinkRow,
-  type Viewer,
 } from './queries.ts'
 
 const EXPIRES_IN_SECONDS = { min: 60, max: 2_592_000, default: 604_800 } as const
@@ -40,12 +39,6 @@ const NewShareLink = withExample(
   'NewShareLink',
   link.extend({ url: z.url().meta({ description: 'Shown here only: its SHA-256 is stored' }) }),
 )
-
-const viewerOf = ({ clock, onlyEndpointId, workspace }: Context): Viewer => ({
-  workspaceId: workspace.id,
-  onlyEndpointId,
-  now: clock.now(),
-})
 
 const viewOf = ({ workspaceId: _workspaceId, ...row }: ShareLinkRow) => row
 

@@ -1,17 +1,11 @@
 import { type Selectable, sql } from 'kysely'
+import type { Viewer } from '../api/context.ts'
 import { type Between, pageByTime, type TimePlace } from '../api/cursors.ts'
 import type { Page } from '../api/pagination.ts'
 import type { Db, EventSubscriptionsTable, Trx } from '../platform/db/index.ts'
 
 /** A subscription as it is stored. */
 export type SubscriptionRow = Selectable<EventSubscriptionsTable>
-
-/** Callers see the live subscriptions of their workspace, or of their endpoint. */
-export interface Viewer {
-  readonly workspaceId: string
-  readonly onlyEndpointId: string | null
-  readonly now: Date
-}
 
 /** SQL of the watermark of `s`: before the first event that waits, else the last request that was looked at. */
 export const WATERMARK = `coalesce((

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Context } from '../api/context.ts'
+import { viewerOf } from '../api/context.ts'
 import type { Finds } from '../api/contract.ts'
 import { createdCursor } from '../api/cursors.ts'
 import { foundById } from '../api/errors.ts'
@@ -24,12 +24,6 @@ import { deliveryView, subscriptionView } from './view.ts'
 
 /** Messages that the route of one subscription shows. */
 const DELIVERIES_SHOWN = 20
-
-const viewerOf = ({ workspace, onlyEndpointId, clock }: Context) => ({
-  workspaceId: workspace.id,
-  onlyEndpointId,
-  now: clock.now(),
-})
 
 const findsSubscription: Finds<{ subscription: ShownRow }> = async (ctx, ids) => {
   const find = (id: string) => findSubscription(ctx.db, viewerOf(ctx), id)
