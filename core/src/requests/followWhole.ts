@@ -11,7 +11,7 @@ import { whenAborted } from '../platform/time/index.ts'
 import { holdUnread, type OpenStream, type UnreadHolder } from '../streams/index.ts'
 import { applyFilters } from './filters.ts'
 import type { FollowEvent } from './follow.ts'
-import { isEndpointThere, newestRequestId } from './followQueries.ts'
+import { ARRIVALS_MAX, isEndpointThere, newestRequestId } from './followQueries.ts'
 import { type RequestRow, summaries } from './queries.ts'
 import { type RequestFilters, WholeRequest } from './schema.ts'
 import { detailView } from './view.ts'
@@ -100,11 +100,7 @@ async function* events(
   }
 }
 
-/**
- * The most requests of one event, and the most bytes of their headers and bodies. One request is sent whatever its
- * size.
- */
-const ARRIVALS_MAX = 100
+/** The most bytes of the headers and bodies of one event. One request is sent whatever its size. */
 const ARRIVAL_BYTES_MAX = 1_048_576
 
 /** Garbage of reading a long capture, in its sizes: the database's hexadecimal text, the JSON texts, and the octets. */
