@@ -215,6 +215,11 @@ export async function foundById<Row>(
   return row
 }
 
+/** The refusal of a send through an action that sends nothing. */
+export function actionOff(): DomainError {
+  return new DomainError('action_inactive', 'The action is switched off, or suspended by the plan.')
+}
+
 /** The refusal of whatever needs content whose key was destroyed. */
 export function shredded(): DomainError {
   return new DomainError('shredded', 'The key of the content of this request was destroyed.')

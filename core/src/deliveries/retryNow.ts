@@ -1,5 +1,5 @@
 import type { Context } from '../api/context.ts'
-import { DomainError, notAllowed, notFound } from '../api/errors.ts'
+import { actionOff, notAllowed, notFound } from '../api/errors.ts'
 import { requireStays } from '../api/seal.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { Trx } from '../platform/db/index.ts'
@@ -24,8 +24,7 @@ export async function retryNow(ctx: Context, endpointId: string, attemptId: numb
       throw notAllowed(['attemptId'], 'No further attempt is scheduled. Replay the request instead.')
     if (delivery.flowState === 'sending')
       throw notAllowed(['attemptId'], 'An attempt is under way. Its end decides about the next one.')
-    if (isOff(delivery))
-      throw new DomainError('action_inactive', 'The action is switched off, or suspended by the plan.')
+    if (isOff(delivery)) throw actionOff()
     await trx
       .updateTable('deliveries')
       .set({ nextAttemptAt: now })

@@ -1,4 +1,4 @@
-import { findAction, listActions } from '../actions/index.ts'
+import { findAction, isOn, listActions } from '../actions/index.ts'
 import type { Accepted } from '../api/checks.ts'
 import type { Context } from '../api/context.ts'
 import { type EndpointRow, storedSettings } from '../endpoints/index.ts'
@@ -89,7 +89,7 @@ async function targetIssues(ctx: Asked, { to, sign }: Accepted<StartInput>): Pro
     if (action === undefined) return [issue(path, 'unknown_value', 'There is no such action.')]
     if (action.kind !== 'forward')
       return [refused(path, 'The action notifies a channel. Choose a forward action.')]
-    if (!action.isActive || action.suspendedByPlan) return [refused(path, 'The action is switched off.')]
+    if (!isOn(action)) return [refused(path, 'The action is switched off.')]
     if (action.pausedAt !== null) return [refused(path, 'The action is paused.')]
     if (sign === 'creel' && action.signingSecret === null)
       return [refused(['sign'], 'The action has no signing secret.')]

@@ -1,4 +1,4 @@
-import { findAction } from '../actions/index.ts'
+import { findAction, isOn } from '../actions/index.ts'
 import { SEALED_MS } from '../api/seal.ts'
 import { aheadMs, type Services } from '../api/services.ts'
 import {
@@ -230,7 +230,7 @@ async function findSending(
   const base = { id, workspaceId, options, endpoint, plan: planOf(plans, plan) }
   if (!('actionId' in options.to)) return { ...base, action: null }
   const action = await findAction(trx, endpoint.id, options.to.actionId)
-  if (action === undefined || !action.isActive || action.suspendedByPlan) return 'action_off'
+  if (action === undefined || !isOn(action)) return 'action_off'
   return action.pausedAt === null ? { ...base, action } : 'action_paused'
 }
 

@@ -1,6 +1,6 @@
 import { type ActionRow, isOn, listActions, planDispatchInSteps } from '../actions/index.ts'
 import type { Context } from '../api/context.ts'
-import { DomainError, notAllowed, notFound, shredded } from '../api/errors.ts'
+import { actionOff, DomainError, notAllowed, notFound, shredded } from '../api/errors.ts'
 import type { AttemptRow } from '../deliveries/index.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import { requestRoot, storedCondition } from '../engine/conditions/index.ts'
@@ -88,7 +88,7 @@ export function chooseActions(actions: readonly ActionRow[], actionId: string | 
   const action = actions.find(({ id }) => id === actionId)
   if (action === undefined) throw notFound('action')
   if (isOn(action)) return [action]
-  throw new DomainError('action_inactive', 'The action is switched off, or suspended by the plan.')
+  throw actionOff()
 }
 
 /** Finds the actions whose conditions match a request. Conditions are parsed once. */
