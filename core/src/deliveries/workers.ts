@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Services } from '../api/services.ts'
 import type { Db } from '../platform/db/index.ts'
+import { atIntervals } from '../platform/time/index.ts'
 
 /** Interval of the heartbeats of a process that makes attempts. */
 const BEAT_SECONDS = 2
@@ -36,19 +37,14 @@ export function startPresence({ db, log, workerId }: Pick<Services, 'db' | 'log'
   stop(): Promise<void>
 } {
   if (workerId === null) return { stop: () => Promise.resolve() }
-  let isBeating = false
-  const timer = setInterval(() => {
-    if (isBeating) return
-    isBeating = true
-    beatDeliveryWorker(db, workerId)
-      .catch((err: unknown) => log.debug({ err }, 'no heartbeat: the database did not accept it'))
-      .finally(() => {
-        isBeating = false
-      })
-  }, BEAT_SECONDS * 1000)
+  const beats = atIntervals(BEAT_SECONDS * 1000, () =>
+    beatDeliveryWorker(db, workerId).catch((err: unknown) =>
+      log.debug({ err }, 'no heartbeat: the database did not accept it'),
+    ),
+  )
   return {
     async stop() {
-      clearInterval(timer)
+      beats.stop()
       const leaving = sql`delete from delivery_workers where id = ${workerId} returning id`
       await giveUpAttempts(db, leaving).catch((err: unknown) =>
         log.debug({ err }, 'could not sign off: other processes will notice the missing heartbeat'),

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Services } from '../api/services.ts'
 import { type Db, run, statement } from '../platform/db/index.ts'
+import { atIntervals } from '../platform/time/index.ts'
 import { CREDITED_DOWNTIME_SECONDS } from './rules.ts'
 
 /** Interval of the heartbeat of a gateway that can take captures. */
@@ -84,19 +85,11 @@ export async function startHeartbeat({
   db,
   log,
 }: Pick<Services, 'db' | 'log'>): Promise<{ stop(): Promise<void> }> {
-  let isBeating = false
-  const sendBeat = async () => {
-    if (isBeating) return
-    isBeating = true
-    try {
-      await beat(db, GATEWAY_ID)
-    } catch (error) {
-      log.warn({ err: error }, 'no heartbeat: the database did not accept it')
-    } finally {
-      isBeating = false
-    }
-  }
+  const sendBeat = () =>
+    beat(db, GATEWAY_ID).catch((err: unknown) =>
+      log.warn({ err }, 'no heartbeat: the database did not accept it'),
+    )
   await sendBeat()
-  const timer = setInterval(sendBeat, HEARTBEAT_SECONDS * 1000)
-  return { stop: async () => clearInterval(timer) }
+  const beats = atIntervals(HEARTBEAT_SECONDS * 1000, sendBeat)
+  return { stop: async () => beats.stop() }
 }

@@ -12,6 +12,22 @@ export function sleep(milliseconds: number): Promise<void> {
   })
 }
 
+/**
+ * Does work at each interval, but never twice at once: a turn that comes while one is under way is left out.
+ *
+ * @param work handles its own errors
+ */
+export function atIntervals(milliseconds: number, work: () => Promise<void>): { stop(): void } {
+  let isWorking = false
+  const timer = setInterval(async () => {
+    if (isWorking) return
+    isWorking = true
+    await work()
+    isWorking = false
+  }, milliseconds)
+  return { stop: () => clearInterval(timer) }
+}
+
 export function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => whenAborted(signal, resolve))
 }
