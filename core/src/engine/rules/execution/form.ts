@@ -63,6 +63,8 @@ export function writeForm(form: FormDocument, original: OriginalForm): string {
   return pieces.join('&')
 }
 
+const noForm = () => new Fault('type', 'A form holds texts and lists of texts only.')
+
 /**
  * Refuses a value that a form cannot hold when it is written, so that the fault belongs to the step that wrote it.
  *
@@ -74,7 +76,7 @@ export function checkFormValue(value: AnyJson, segments: readonly Segment[]): vo
   const texts = Array.isArray(value) && !isElement ? value : [value]
   const isText = (each: AnyJson) => each === null || typeof each !== 'object' || isJsonNumber(each)
   if (deeper === undefined && (index === undefined || isElement) && texts.every(isText)) return
-  throw new Fault('type', 'A form holds texts and lists of texts only.')
+  throw noForm()
 }
 
 /**
@@ -84,7 +86,7 @@ export function checkFormValue(value: AnyJson, segments: readonly Segment[]): vo
  */
 export function checkFormPlace({ holder }: Place, root: LazyJson): void {
   if (holder === root || Array.isArray(holder)) return
-  throw new Fault('type', 'A form holds texts and lists of texts only.')
+  throw noForm()
 }
 
 function textsOf(value: LazyJson): string[] {

@@ -147,10 +147,12 @@ const FIRST = Date.parse('0000-01-01T00:00:00Z')
 const LAST = Date.parse('9999-12-31T23:59:59.999Z')
 
 function isoText(sinceEpoch: Decimal): string {
-  const at = new Decimal(sinceEpoch).floor()
-  if (at.lessThan(FIRST) || at.greaterThan(LAST))
-    throw new Fault('bad_date', 'The date is not in the years 0000 to 9999.')
-  return new Date(at.toNumber()).toISOString()
+  return new Date(inRange(new Decimal(sinceEpoch).floor().toNumber())).toISOString()
+}
+
+function inRange(at: number): number {
+  if (at < FIRST || at > LAST) throw new Fault('bad_date', 'The date is not in the years 0000 to 9999.')
+  return at
 }
 
 /** The text for each group of letters of a pattern. */
@@ -186,9 +188,7 @@ function unknownLetters(letters: string): string {
 }
 
 function formatted(instant: Instant, pieces: readonly string[], zone: string): string {
-  const at = milliseconds(instant)
-  if (at < FIRST || at > LAST) throw new Fault('bad_date', 'The date is not in the years 0000 to 9999.')
-  const local = localTime(at, zone)
+  const local = localTime(inRange(milliseconds(instant)), zone)
   return pieces.map((piece) => TOKENS[piece]?.(local) ?? piece).join('')
 }
 
