@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { joinedHeaders, shownFields } from '../engine/message/index.ts'
+import { isNamed, joinedHeaders, shownFields } from '../engine/message/index.ts'
 import { attemptStateOf, storedWord } from '../engine/words/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import { decodedView } from '../requests/index.ts'
@@ -42,7 +42,7 @@ function receivedView({ receivedStatusCode: statusCode, receivedHeaders, ...deta
     receivedBody ?? new Uint8Array(),
     receivedBodyTruncated,
   )
-  const type = message.rawHeaders.find(({ name }) => name.toLowerCase() === 'content-type')
+  const type = message.rawHeaders.find(({ name }) => isNamed(name, 'content-type'))
   return { statusCode, contentType: type?.value ?? null, ...message }
 }
 

@@ -1,5 +1,6 @@
 import { HEADER_NAME } from '../engine/conditions/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
+import { contentTypeIn } from '../engine/message/index.ts'
 
 /**
  * The response to the sender of a capture: as configured by the user (checked on save), as stored, or as it may be
@@ -226,7 +227,7 @@ export interface ReceivedResponse {
  * @returns undefined if the body is not text in UTF-8, or is labelled as another encoding and not ASCII
  */
 export function relayedResponse({ status, fields, body }: ReceivedResponse): ServedResponse | undefined {
-  const given = fields.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? 'text/plain'
+  const given = contentTypeIn(fields) ?? 'text/plain'
   const [, type = '', parameters = ''] = /^\s*([^;\s]*)\s*(.*)$/s.exec(given) ?? []
   const [, charset] = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(parameters) ?? []
   const isUtf8 = charset === undefined || /^utf-?8$/i.test(charset)

@@ -6,6 +6,7 @@ import { namedInput } from '../api/values.ts'
 import { ConditionDocument, parseCondition, storedCondition } from '../engine/conditions/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import { shownJson } from '../engine/json/index.ts'
+import { contentTypeIn, isNamed } from '../engine/message/index.ts'
 import { parseTemplate } from '../engine/templates/index.ts'
 import { type Db, run, statement, type Trx } from '../platform/db/index.ts'
 import { type CaptureResponse, checkResponse, type ServedResponse, safeResponse } from './responseRules.ts'
@@ -100,7 +101,8 @@ function checkAnswer(given: Partial<Answer>, at: Path): InputIssue[] {
   const typed = responseContentType === null ? rest : { ...rest, responseContentType }
   return checkResponse(typed, (member) => {
     if (member === 'responseContentType') {
-      const name = Object.keys(given.headers ?? {}).find(isContentType) ?? 'Content-Type'
+      const name =
+        Object.keys(given.headers ?? {}).find((header) => isNamed(header, 'content-type')) ?? 'Content-Type'
       return { path: [...at, 'headers', name], label: name }
     }
     const name = { responseStatusCode: 'status', responseHeaders: 'headers', responseBody: 'body' }[member]
@@ -111,16 +113,13 @@ function checkAnswer(given: Partial<Answer>, at: Path): InputIssue[] {
 /** The members of an answer by the names of the endpoint's own; `Content-Type` is apart, null without one. */
 function ownForm({ status, headers, body }: Answer) {
   const fields = Object.entries(headers)
-  const isType = ([name]: readonly [string, string]) => isContentType(name)
   return {
     responseStatusCode: status,
-    responseContentType: fields.find(isType)?.[1] ?? null,
-    responseHeaders: Object.fromEntries(fields.filter((field) => !isType(field))),
+    responseContentType: contentTypeIn(fields) ?? null,
+    responseHeaders: Object.fromEntries(fields.filter(([name]) => !isNamed(name, 'content-type'))),
     responseBody: body,
   }
 }
-
-const isContentType = (name: string): boolean => name.toLowerCase() === 'content-type'
 
 const hasPlaceholder = (body: string): boolean => body.includes('{{')
 

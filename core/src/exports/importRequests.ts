@@ -10,7 +10,7 @@ import {
   tellOfRedactionFaults,
 } from '../capture/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
-import type { EvaluatedRequest } from '../engine/message/index.ts'
+import { contentTypeIn, type EvaluatedRequest } from '../engine/message/index.ts'
 import { isPassing } from '../platform/db/index.ts'
 import { inSlices, Turns } from '../platform/turns/index.ts'
 import { sealedRow } from '../requests/index.ts'
@@ -177,8 +177,7 @@ function* rowInSteps(settings: CaptureSettings, { line, body }: CheckedLine) {
   const { endpointId } = settings
   const headers = headersOf(line)
   const given = line.contentType && Buffer.from(line.contentType).toString('latin1')
-  const sent = headers.find(([name]) => name.toLowerCase() === 'content-type')
-  const contentType = given === undefined ? (sent?.[1] ?? null) : given
+  const contentType = given === undefined ? (contentTypeIn(headers) ?? null) : given
   const request: EvaluatedRequest = {
     endpointId,
     receivedAt: new Date(line.receivedAt),

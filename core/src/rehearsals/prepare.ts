@@ -2,6 +2,7 @@ import type { Services } from '../api/services.ts'
 import { refusalOf, rehearsalHeader } from '../deliveries/index.ts'
 import { captureUrlOf, type EndpointRow, storedSettings } from '../endpoints/index.ts'
 import {
+  contentTypeIn,
   type EvaluatedRequest,
   forwardableHeaders,
   isNamed,
@@ -81,7 +82,7 @@ async function edit(
       headers: output.headers,
       body: output.body,
       sizeBytes: output.body.length,
-      contentType: output.headers.find(([name]) => isNamed(name, 'content-type'))?.[1] ?? null,
+      contentType: contentTypeIn(output.headers) ?? null,
     },
   }
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { optional } from '../api/values.ts'
 import {
+  contentTypeIn,
   type EvaluatedRequest,
   headerText,
   type WireHeader,
@@ -60,7 +61,7 @@ export function editedRequest(captured: EvaluatedRequest, edits: Edits): Evaluat
   // Another body is not encoded as the captured one was.
   const kept = edits.body === undefined ? captured.headers : withoutEncoding(captured.headers)
   const headers = edits.headers === undefined ? kept : editedHeaders(captured, edits.headers)
-  const contentType = headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1]
+  const contentType = contentTypeIn(headers)
   const body =
     edits.body === undefined ? captured.body : Buffer.from(edits.body, edits.bodyIsBinary ? 'base64' : 'utf8')
   return {

@@ -5,7 +5,7 @@ import { notAllowed, notFound } from '../api/errors.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import { type DeliveryFacts, HEADER_NAME } from '../engine/conditions/index.ts'
 import { type InputIssue, issue } from '../engine/issues.ts'
-import { type EvaluatedRequest, wireField } from '../engine/message/index.ts'
+import { contentTypeIn, type EvaluatedRequest, wireField } from '../engine/message/index.ts'
 import { findProvider } from '../engine/providers/index.ts'
 import { labelOf } from '../engine/verification/index.ts'
 import { findContent, storedRequest } from '../requests/index.ts'
@@ -97,7 +97,7 @@ async function requestOf(
 
 function sampleRequest(ctx: Context, sample: Sample, endpoint: EndpointRow | null): EvaluatedRequest {
   const headers = Object.entries(sample.headers).map(([name, value]) => wireField({ name, value }))
-  const own = Object.entries(sample.headers).find(([name]) => name.toLowerCase() === 'content-type')?.[1]
+  const own = contentTypeIn(Object.entries(sample.headers))
   if (own === undefined && sample.contentType !== undefined) {
     headers.unshift(wireField({ name: 'Content-Type', value: sample.contentType }))
   }

@@ -68,6 +68,11 @@ export function headerValues(headers: readonly WireHeader[], name: string): stri
   return values
 }
 
+/** The value of the first `Content-Type`, as it is given; undefined without one. */
+export function contentTypeIn(headers: readonly WireHeader[]): string | undefined {
+  return headers.find(([name]) => isNamed(name, 'content-type'))?.[1]
+}
+
 /** Whether a field has this name, without regard to case. The length is compared first: it mostly differs. */
 export function isNamed(field: string, name: string): boolean {
   return field.length === name.length && (field === name || field.toLowerCase() === name.toLowerCase())

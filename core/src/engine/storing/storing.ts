@@ -1,6 +1,7 @@
 import { type DeliveryFacts, looksOf } from '../conditions/index.ts'
 import {
   type ByHeaderName,
+  contentTypeIn,
   type EvaluatedRequest,
   isNamed,
   lookedAtBytesMax,
@@ -201,11 +202,10 @@ function traceOf(storing: Storing, named: ReadonlySet<string>, request: Evaluate
     const name = field.toLowerCase()
     return TRACE_HEADERS.has(name) && !named.has(`headers.${name}`)
   })
-  const [, contentType = null] = headers.find(([name]) => isNamed(name, 'content-type')) ?? []
   return {
     ...request,
     headers,
-    contentType,
+    contentType: contentTypeIn(headers) ?? null,
     path: named.has('path') ? '' : request.path,
     ip: named.has('ip') ? null : request.ip,
     queryString: null,

@@ -1,4 +1,4 @@
-import { headerText } from '../../engine/message/index.ts'
+import { contentTypeIn, headerText } from '../../engine/message/index.ts'
 import { type ExportedRequest, endToEndHeaders, type Format } from './format.ts'
 
 function quoted(text: string): string {
@@ -55,7 +55,7 @@ function httpie(request: ExportedRequest): string {
   ]
   const fields = endToEndHeaders(request)
   for (const [name, value] of fields) options.push(quoted(httpieField(name, headerText(value))))
-  if (request.body.length > 0 && !fields.some(([name]) => name.toLowerCase() === 'content-type')) {
+  if (request.body.length > 0 && contentTypeIn(fields) === undefined) {
     // Otherwise HTTPie declares every body as JSON.
     options.push('Content-Type:')
   }

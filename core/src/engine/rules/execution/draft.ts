@@ -18,6 +18,7 @@ import {
 import {
   asRead,
   bodyStructure,
+  contentTypeIn,
   type EvaluatedRequest,
   headerText,
   headerValues,
@@ -304,8 +305,8 @@ export class Draft implements ReadRoot {
   }
 
   get contentType(): string | null {
-    const line = this.headerLines.find(([name]) => name.toLowerCase() === 'content-type')
-    return line === undefined ? null : headerText(line[1])
+    const type = contentTypeIn(this.headerLines)
+    return type === undefined ? null : headerText(type)
   }
 
   /**
