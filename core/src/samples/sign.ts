@@ -6,7 +6,7 @@ import {
   laidOutSignature,
   manualSchemeRow,
   signatureOver,
-  timestampText,
+  timestampNow,
   type VerificationSettings,
 } from '../engine/verification/index.ts'
 
@@ -45,7 +45,7 @@ export function signSample(draft: Draft, signing: Signing): Signed {
   if (row === undefined || secret === null) {
     return { headers: draft.headers, body: bodyText(draft), isSigned: false }
   }
-  const timestamp = timestampText(row, signing.now)
+  const timestamp = timestampNow(row, signing.now)
   const headers = [...draft.headers, ...headersBeside(row, signing, timestamp)]
   if (row.timestamp?.in === 'body')
     setMember(draft.body, row.timestamp.path ?? '', bodyTimestamp(row, timestamp))

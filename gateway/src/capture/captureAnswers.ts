@@ -9,12 +9,12 @@ import type { BodyShare } from './bodyBudget.ts'
 const UNAVAILABLE_SECONDS = 2
 
 /** No such endpoint. */
-export const NOT_FOUND = ownAnswer(404, 'not_found')
+export const NOT_FOUND = refusalOf(404, 'not_found')
 /** The endpoint accepts verified captures only. */
-export const UNVERIFIED = ownAnswer(401, 'unverified')
+export const UNVERIFIED = refusalOf(401, 'unverified')
 /** The endpoint does not accept captures from this sender. */
-export const FOREIGN = ownAnswer(403, 'sender_not_allowed')
-const UNAVAILABLE = ownAnswer(503, 'unavailable', UNAVAILABLE_SECONDS)
+export const FOREIGN = refusalOf(403, 'sender_not_allowed')
+const UNAVAILABLE = refusalOf(503, 'unavailable', UNAVAILABLE_SECONDS)
 
 /**
  * The capture cannot be stored now.
@@ -24,15 +24,15 @@ const UNAVAILABLE = ownAnswer(503, 'unavailable', UNAVAILABLE_SECONDS)
 export function unavailable(retryAfterSeconds: number = UNAVAILABLE_SECONDS): ReadyAnswer {
   return retryAfterSeconds === UNAVAILABLE_SECONDS
     ? UNAVAILABLE
-    : ownAnswer(503, 'unavailable', retryAfterSeconds)
+    : refusalOf(503, 'unavailable', retryAfterSeconds)
 }
 
 /** @param retryAfterSeconds until the endpoint's rate window ends */
 export function rateLimited(retryAfterSeconds: number): ReadyAnswer {
-  return ownAnswer(429, 'rate_limited', retryAfterSeconds)
+  return refusalOf(429, 'rate_limited', retryAfterSeconds)
 }
 
-function ownAnswer(status: number, error: string, retryAfterSeconds?: number): ReadyAnswer {
+function refusalOf(status: number, error: string, retryAfterSeconds?: number): ReadyAnswer {
   const retryAfter =
     retryAfterSeconds === undefined ? [] : ([['Retry-After', String(retryAfterSeconds)]] as const)
   const headers = [...retryAfter, ...OWN_ANSWER_HEADERS]

@@ -7,7 +7,7 @@ import { compileMessage } from './message.ts'
 import { schemeRowsOf, type VerificationSettings } from './settings.ts'
 
 /** The time of a signature, as its scheme writes it. */
-export function timestampText({ timestamp }: SchemeRow, now: Date): string {
+export function timestampNow({ timestamp }: SchemeRow, now: Date): string {
   switch (timestamp?.unit) {
     case 'ms':
       return String(now.getTime())
@@ -22,7 +22,7 @@ export function timestampText({ timestamp }: SchemeRow, now: Date): string {
 
 /** Inputs of a signature beside the request. */
 interface Signature {
-  /** As {@link timestampText} wrote it. */
+  /** As {@link timestampNow} wrote it. */
   readonly timestamp: string
   readonly secret: string
   /** Whether to sign with a wrong secret. */
@@ -91,7 +91,7 @@ export function resigned(
     fitting[0]
   if (row === undefined)
     return { problem: 'the scheme of the provider does not sign with a shared secret in a header' }
-  const timestamp = timestampText(row, now)
+  const timestamp = timestampNow(row, now)
   const replaced = [row.signature.name, row.timestamp?.in === 'header' ? row.timestamp.name : undefined]
   const kept = request.headers.filter(
     ([name]) => !replaced.some((one) => one !== undefined && isNamed(name, one)),
