@@ -1,6 +1,7 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import { DomainError, type Services } from '@creel/core'
 import { OWN_ANSWER_HEADERS } from '@creel/core/endpoints'
+import { sha256Of } from '@creel/core/platform/secrets'
 import type { AnyElysia } from 'elysia'
 import type { ElysiaAdapter } from 'elysia/adapter'
 import ipaddr from 'ipaddr.js'
@@ -33,15 +34,13 @@ const FORWARDING = /^(?:forwarded|x-forwarded-.*|x-real-ip|via)$/
  */
 function mayReadMetrics(request: Request, token: string | undefined): boolean {
   const presented = presentedKey(request)
-  if (token !== undefined && presented !== null && timingSafeEqual(digest(presented), digest(token)))
+  if (token !== undefined && presented !== null && timingSafeEqual(sha256Of(presented), sha256Of(token)))
     return true
   const address = addressOf(request)
   if (address === null || !ipaddr.isValid(address)) return false
   const isLocal = ipaddr.process(address).range() === 'loopback'
   return isLocal && ![...request.headers.keys()].some((name) => FORWARDING.test(name))
 }
-
-const digest = (text: string) => createHash('sha256').update(text).digest()
 
 /** Options of the app. Only `version` is required; without `operations`, `/readyz` checks nothing. */
 export interface AppOptions {

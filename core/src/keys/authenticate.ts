@@ -7,7 +7,8 @@ import { isSealed, requireUnsealed } from '../api/seal.ts'
 import { aheadMs, type Services } from '../api/services.ts'
 import { type Plan, planOf } from '../plans/index.ts'
 import { type RowsOf, run, statement } from '../platform/db/index.ts'
-import { fingerprint, isKeyShaped } from './key.ts'
+import { sha256Of } from '../platform/secrets/index.ts'
+import { isKeyShaped } from './key.ts'
 import { isLive, isPresentable } from './queries.ts'
 
 export interface Presented {
@@ -40,7 +41,7 @@ export async function authenticate(
     throw new DomainError('unauthorized', 'Send an API key as Authorization: Bearer <API_KEY>.')
   }
   if (!isKeyShaped(key)) throw unknownKey()
-  const sha256 = fingerprint(key)
+  const sha256 = sha256Of(key)
   const row = await takeFromBudget(services, { sha256, address, cost })
   if (row === undefined || !timingSafeEqual(row.sha256, sha256)) throw unknownKey()
   requireHere(row.isHere)

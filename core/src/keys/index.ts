@@ -1,6 +1,6 @@
 export * from './authenticate.ts'
 export { addKey, requireRoomForKey } from './create.ts'
-export { fingerprint, isKeyShaped, knownKeys, type NewKey, newKey, randomText } from './key.ts'
+export { isKeyShaped, knownKeys, type NewKey, newKey, randomText } from './key.ts'
 
 export {
   deleteUnusedTokenKeys,

@@ -1,7 +1,8 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import type { Services } from '../api/services.ts'
 import { type CellPlace, keyHint } from '../cells/index.ts'
 import type { KeyKind } from '../engine/words/index.ts'
+import { sha256Of } from '../platform/secrets/index.ts'
 import { presentableKeys } from './queries.ts'
 
 /** Prefix of the keys of each kind, by which secret scanners can find them. */
@@ -22,7 +23,7 @@ export interface NewKey {
 /** A new key with 192 bits of randomness. It names its cell, if there are cells. */
 export function newKey(kind: KeyKind, cell: CellPlace | null): NewKey {
   const key = KEY_PREFIXES[kind] + keyHint(cell) + randomText()
-  return { key, prefix: key.slice(0, KEY_PREFIXES[kind].length + SHOWN_CHARACTERS), sha256: fingerprint(key) }
+  return { key, prefix: key.slice(0, KEY_PREFIXES[kind].length + SHOWN_CHARACTERS), sha256: sha256Of(key) }
 }
 
 /** 32 letters and digits with 192 bits of randomness. */
@@ -40,11 +41,6 @@ export function isKeyShaped(text: string): boolean {
   )
 }
 
-/** The stored digest of a key. */
-export function fingerprint(key: string): Buffer {
-  return createHash('sha256').update(key, 'utf8').digest()
-}
-
 /**
  * Filters presented keys to the valid ones, in one query, without taking anything from their budgets. Used for
  * throttled callers, which must not cause a query each.
@@ -57,7 +53,7 @@ export async function knownKeys(
   presented: ReadonlySet<string>,
 ): Promise<Set<string>> {
   const byFingerprint = new Map(
-    [...presented].filter(isKeyShaped).map((key) => [fingerprint(key).toString('hex'), key]),
+    [...presented].filter(isKeyShaped).map((key) => [sha256Of(key).toString('hex'), key]),
   )
   if (byFingerprint.size === 0) return new Set()
   const rows = await presentableKeys(db, clock.now())

@@ -1,5 +1,6 @@
 import type { Services } from '../api/services.ts'
-import { fingerprint, isKeyShaped } from '../keys/index.ts'
+import { isKeyShaped } from '../keys/index.ts'
+import { sha256Of } from '../platform/secrets/index.ts'
 import { findGrantDigests, findLiveDigests, findTokenDigests } from './queries.ts'
 import { codeDigest, readRefreshToken } from './tokens.ts'
 
@@ -36,7 +37,7 @@ export async function storedGrants(
   presented: ReadonlySet<string>,
 ): Promise<Set<string>> {
   const ofGrants = digestsOf(presented, (text) => codeDigest(text) ?? readRefreshToken(text)?.familySha256)
-  const tokens = digestsOf(presented, (text) => (isKeyShaped(text) ? fingerprint(text) : undefined))
+  const tokens = digestsOf(presented, (text) => (isKeyShaped(text) ? sha256Of(text) : undefined))
   const filter = async (asked: typeof tokens, find: typeof findTokenDigests) => {
     if (asked.length === 0) return []
     const digests = asked.map(({ sha256 }) => sha256)

@@ -7,7 +7,8 @@ import {
   timingSafeEqual,
 } from 'node:crypto'
 import type { Services } from '../api/services.ts'
-import { findKey, findTokenKey, fingerprint, randomText, revokeKeyIn } from '../keys/index.ts'
+import { findKey, findTokenKey, randomText, revokeKeyIn } from '../keys/index.ts'
+import { sha256Of } from '../platform/secrets/index.ts'
 import { findGrantOfFamily } from './queries.ts'
 
 const CODE_PREFIX = 'creel_code_'
@@ -24,11 +25,11 @@ const CODE = new RegExp(`^${CODE_PREFIX}[A-Za-z0-9]{${PART_CHARACTERS}}$`)
 /** A new authorization code; only its digest is stored. */
 export function newCode(): { readonly code: string; readonly sha256: Buffer } {
   const code = CODE_PREFIX + randomText()
-  return { code, sha256: fingerprint(code) }
+  return { code, sha256: sha256Of(code) }
 }
 
 export function codeDigest(code: string): Buffer | undefined {
-  return CODE.test(code) ? fingerprint(code) : undefined
+  return CODE.test(code) ? sha256Of(code) : undefined
 }
 
 /**
@@ -56,8 +57,8 @@ export function readRefreshToken(text: string): RefreshToken | undefined {
 const refreshToken = (family: string, rest: string): RefreshToken => ({
   text: REFRESH_PREFIX + family + rest,
   family,
-  familySha256: fingerprint(family),
-  sha256: fingerprint(rest),
+  familySha256: sha256Of(family),
+  sha256: sha256Of(rest),
 })
 
 /** Code verifiers of RFC 7636 §4.1. */
@@ -116,7 +117,7 @@ export async function revokeToken(
   const refresh = readRefreshToken(token)
   const found =
     refresh === undefined
-      ? await findTokenKey(services.db, fingerprint(token))
+      ? await findTokenKey(services.db, sha256Of(token))
       : await findGrantOfFamily(services.db, refresh.familySha256)
   if (found === undefined || (clientId !== undefined && clientId !== found.clientId)) return false
   await services.db.transaction().execute(async (trx) => {

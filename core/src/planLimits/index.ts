@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto'
 import { applyActionLimits } from '../actions/index.ts'
 import type { Services } from '../api/services.ts'
 import { applyEndpointLimit } from '../endpoints/index.ts'
 import { LIMIT_NAMES, type Plans, planOf } from '../plans/index.ts'
 import type { Db, Trx } from '../platform/db/index.ts'
+import { sha256Of } from '../platform/secrets/index.ts'
 import { applyWatchdogLimit } from '../watchdogs/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
 
@@ -75,5 +75,5 @@ function digestOf(plans: Plans): Buffer {
     plan.key,
     ...LIMIT_NAMES.map((name) => plan.limits[name]),
   ])
-  return createHash('sha256').update(JSON.stringify(numbers)).digest()
+  return sha256Of(JSON.stringify(numbers))
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { type ActionRow, pauseGone } from '../actions/index.ts'
 import { type ChannelState, listChannelStates, sendNotify, writeNotify } from '../alertChannels/index.ts'
@@ -21,6 +20,7 @@ import {
   storedPolicy,
   type Trigger,
 } from '../deliveries/index.ts'
+import { wrongSecret } from '../engine/verification/index.ts'
 import { type Plan, retentionMs } from '../plans/index.ts'
 import { isPassing, type Trx } from '../platform/db/index.ts'
 import { visibleRequests } from '../requests/index.ts'
@@ -181,14 +181,14 @@ function rehearsedWith(action: Attempt['action'], rehearsal: ReplayTarget['rehea
   const timed = { ...action, policy: { ...action.policy, timeoutSeconds } }
   if (signing === 'own') return timed
   if (signing === 'none') return unsigned(timed)
-  const secrets = action.signing.secrets.map((secret) => wrongSecret(secret))
+  const secrets = action.signing.secrets.map((secret) => otherSecret(secret))
   return { ...timed, signing: { ...action.signing, secrets } }
 }
 
 /** Another secret of the same form. */
-function wrongSecret(secret: string): string {
+function otherSecret(secret: string): string {
   const [prefix = ''] = /^whsec_/.exec(secret) ?? []
-  return prefix + createHash('sha256').update(`not ${secret}`).digest('base64')
+  return prefix + wrongSecret(secret).toString('base64')
 }
 
 /** Writes the row of an attempt through a forward action. The caller makes the attempt and records it. */

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import type { Caller } from '../api/context.ts'
 import { DomainError } from '../api/errors.ts'
 import { requireUnsealed } from '../api/seal.ts'
@@ -6,6 +6,7 @@ import { aheadMs, type Services } from '../api/services.ts'
 import { requireApi, requireHere } from '../keys/index.ts'
 import { planOf } from '../plans/index.ts'
 import type { Db } from '../platform/db/index.ts'
+import { sha256Of } from '../platform/secrets/index.ts'
 import { findLiveLinks, findLiveSession, findLiveTokens, takeFromSessionBudget } from './queries.ts'
 
 /** A secret token of a browser or a link, with its stored digest. */
@@ -18,12 +19,7 @@ interface Token {
 /** Creates an unguessable token and its digest. */
 export function newToken(): Token {
   const token = randomBytes(32).toString('base64url')
-  return { token, sha256: tokenFingerprint(token) }
-}
-
-/** The stored digest of a token. */
-export function tokenFingerprint(token: string): Buffer {
-  return createHash('sha256').update(token, 'utf8').digest()
+  return { token, sha256: sha256Of(token) }
 }
 
 /**
@@ -54,9 +50,7 @@ export async function knownTokens(
   findLive: (db: Db, fingerprints: readonly Buffer[], now: Date) => Promise<readonly Buffer[]>,
 ): Promise<Set<string>> {
   if (presented.size === 0) return new Set()
-  const byFingerprint = new Map(
-    [...presented].map((token) => [tokenFingerprint(token).toString('hex'), token]),
-  )
+  const byFingerprint = new Map([...presented].map((token) => [sha256Of(token).toString('hex'), token]))
   const live = await findLive(
     db,
     [...byFingerprint.keys()].map((hex) => Buffer.from(hex, 'hex')),
@@ -84,7 +78,7 @@ export async function authenticateSession(
   cost = 1,
 ): Promise<Caller> {
   const row = await takeFromSessionBudget(services.db, {
-    sha256: tokenFingerprint(token),
+    sha256: sha256Of(token),
     aheadMs: aheadMs(services.clock),
     address,
     cost,

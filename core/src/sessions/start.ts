@@ -4,8 +4,9 @@ import type { Actor, Services } from '../api/services.ts'
 import { recordChange } from '../audit/index.ts'
 import { authenticate } from '../keys/index.ts'
 import type { Trx } from '../platform/db/index.ts'
+import { sha256Of } from '../platform/secrets/index.ts'
 import { DAY_MS } from '../platform/time/index.ts'
-import { newToken, tokenFingerprint } from './authenticate.ts'
+import { newToken } from './authenticate.ts'
 import {
   deleteSessionOfToken,
   insertLink,
@@ -73,7 +74,7 @@ export async function startSession(
 }
 
 function useLink({ clock }: Services, trx: Trx, token: string): Promise<SignedIn | undefined> {
-  return takeLink(trx, tokenFingerprint(token), clock.now())
+  return takeLink(trx, sha256Of(token), clock.now())
 }
 
 /** A link that signs a browser in, once. */
@@ -125,7 +126,7 @@ async function endSessionIn(
   { clock }: Services,
   { token, address, isFormer = false }: SignOut,
 ): Promise<void> {
-  const ended = await deleteSessionOfToken(trx, tokenFingerprint(token))
+  const ended = await deleteSessionOfToken(trx, sha256Of(token))
   if (ended === undefined || (isFormer && ended.isSealed)) return
   const { id, keyName, workspaceId } = ended
   // Not in the name of who signs in: that may be a key of another workspace.

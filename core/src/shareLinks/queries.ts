@@ -5,8 +5,9 @@ import { notFound } from '../api/errors.ts'
 import type { Page } from '../api/pagination.ts'
 import type { Services } from '../api/services.ts'
 import { countOf, type Db, run, statement, type Trx } from '../platform/db/index.ts'
+import { sha256Of } from '../platform/secrets/index.ts'
 import { type RequestDetail, readRequest, requestView } from '../requests/index.ts'
-import { knownTokens, tokenFingerprint } from '../sessions/index.ts'
+import { knownTokens } from '../sessions/index.ts'
 
 /** Live links of a workspace at once. */
 export const SHARE_LINKS_MAX = 100
@@ -131,7 +132,7 @@ export async function openShareLink(
   { clock, db, urls }: Pick<Services, 'clock' | 'db' | 'urls'>,
   token: string,
 ): Promise<SharedLink | undefined> {
-  const link = await openLink(db, tokenFingerprint(token), clock.now())
+  const link = await openLink(db, sha256Of(token), clock.now())
   if (link === undefined) return undefined
   const { endpointId, endpointName, expiresAt, requestId, workspaceId } = link
   return {

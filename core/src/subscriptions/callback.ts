@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import type { Services } from '../api/services.ts'
 import { originHeaders } from '../deliveries/index.ts'
@@ -35,11 +35,6 @@ export function sealCallback(box: SecretBox, callback: Callback, workspaceId: st
 /** @throws Error when no key of this process sealed it */
 export function openCallback(box: SecretBox, sealed: Uint8Array, workspaceId: string): Callback {
   return Sealed.parse(JSON.parse(box.open(sealed, workspaceId)))
-}
-
-/** Digest by which callbacks are found without opening them. */
-export function callbackDigest(url: string): Buffer {
-  return createHash('sha256').update(url).digest()
 }
 
 export interface Message {

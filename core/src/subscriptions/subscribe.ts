@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import { DomainError, notFound } from '../api/errors.ts'
@@ -8,8 +7,9 @@ import { changeOf, recordChange } from '../audit/index.ts'
 import { canonicalJson, parseJson } from '../engine/json/index.ts'
 import { type EventArguments, filterOf, findType, newestPosition, readPage } from '../events/index.ts'
 import { countOf, type Db, run, statement, type Trx } from '../platform/db/index.ts'
+import { sha256Of } from '../platform/secrets/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
-import { type Callback, callbackDigest, openCallback, sealCallback } from './callback.ts'
+import { type Callback, openCallback, sealCallback } from './callback.ts'
 import { checkCallback } from './check.ts'
 import { PREVIOUS_SECRET_MS, TTL_MS } from './declarations.ts'
 import {
@@ -59,9 +59,7 @@ interface Identity {
 
 /** Id of a subscription: a UUID of version 8, made from its parts. */
 export function subscriptionId({ principalId, url, name, arguments: given }: Identity): string {
-  const digest = createHash('sha256')
-    .update(JSON.stringify([principalId, url, name, given]))
-    .digest()
+  const digest = sha256Of(JSON.stringify([principalId, url, name, given]))
   digest[6] = ((digest[6] ?? 0) & 0x0f) | 0x80
   digest[8] = ((digest[8] ?? 0) & 0x3f) | 0x80
   const hex = digest.toString('hex').slice(0, 32)
@@ -83,7 +81,8 @@ export async function subscribe(ctx: Context, input: CreateInput): Promise<z.inp
   const identity = await identityOf(ctx, input)
   const { principalId, arguments: given } = identity
   const id = subscriptionId(identity)
-  const callbackSha256 = callbackDigest(url)
+  // Finds callbacks without opening them.
+  const callbackSha256 = sha256Of(url)
   const viewer = { workspaceId: workspace.id, onlyEndpointId: null, now: clock.now() }
   if ((await findSubscription(db, viewer, id)) === undefined) {
     await requireMore(ctx, db)

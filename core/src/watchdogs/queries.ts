@@ -1,10 +1,11 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { type AbortableQueryOptions, type Insertable, type Selectable, sql } from 'kysely'
 import type { Context } from '../api/context.ts'
 import { type Between, pageByTime, type TimePlace } from '../api/cursors.ts'
 import { notFound } from '../api/errors.ts'
 import type { Page } from '../api/pagination.ts'
 import { countOf, type Db, type Trx, type WatchdogsTable } from '../platform/db/index.ts'
+import { sha256Of } from '../platform/secrets/index.ts'
 import { deadlines, type Outage, type WatchdogClock } from './rules.ts'
 
 /** Labels in the answer of the labels route. */
@@ -181,7 +182,7 @@ export async function deleteUnusedCriteria(trx: Trx, criteriaId: string): Promis
  * @param match canonical JSON text
  */
 export async function criteriaFor(trx: Trx, endpointId: string, match: string): Promise<{ id: string }> {
-  const matchSha256 = digestOf(match)
+  const matchSha256 = sha256Of(match)
   const known = await trx
     .selectFrom('watchdogCriteria')
     .where('endpointId', '=', endpointId)
@@ -194,16 +195,12 @@ export async function criteriaFor(trx: Trx, endpointId: string, match: string): 
   return { id }
 }
 
-function digestOf(match: string): Buffer {
-  return createHash('sha256').update(match).digest()
-}
-
 /** The last request that captures noted for these criteria; 0 if there is none, or no watchdog has these criteria. */
 export async function lastNotedRequest(db: Db, endpointId: string, match: string): Promise<number> {
   const row = await db
     .selectFrom('watchdogCriteria')
     .where('endpointId', '=', endpointId)
-    .where('matchSha256', '=', digestOf(match))
+    .where('matchSha256', '=', sha256Of(match))
     .select('lastMatchedRequestId')
     .executeTakeFirst()
   return row?.lastMatchedRequestId ?? 0

@@ -5,7 +5,7 @@ export { Evidence } from './evidence.ts'
 export { type HandshakeAnswer, handshakeAnswer } from './handshakes.ts'
 export { labelOf, labelReads } from './label.ts'
 export { type PreparedVerification, prepareVerification } from './prepare.ts'
-export { laidOutSignature, resigned, signatureOver, timestampNow } from './resign.ts'
+export { laidOutSignature, resigned, signatureOver, timestampNow, wrongSecret } from './resign.ts'
 export {
   MANUAL_DEFAULTS,
   type ManualScheme,

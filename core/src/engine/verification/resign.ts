@@ -29,6 +29,9 @@ interface Signature {
   readonly isBad: boolean
 }
 
+/** The bytes of a wrong secret, always the same for one secret. */
+export const wrongSecret = (secret: string): Buffer => createHash('sha256').update(`not ${secret}`).digest()
+
 /**
  * Signs a request as its sender does. The request must have the header of the id, if the scheme signs one.
  *
@@ -39,7 +42,7 @@ export function signatureOver(
   evidence: Evidence,
   { timestamp, secret, isBad }: Signature,
 ): string | undefined {
-  const wrong = createHash('sha256').update(`not ${secret}`).digest()
+  const wrong = wrongSecret(secret)
   if (row.mac === 'token') return isBad ? wrong.toString('hex') : secret
   const key = keyFor(row, secret)
   if (!('kind' in key) || key.kind !== 'secret') return undefined

@@ -135,3 +135,8 @@ export async function resealSample(db: Db, secrets: SecretBox): Promise<void> {
     .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
     .execute()
 }
+
+/** The SHA-256 of a text in UTF-8: what is stored of keys and tokens, and finds long texts. */
+export function sha256Of(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}
