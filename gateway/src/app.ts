@@ -46,19 +46,19 @@ function mayReadMetrics(request: Request, token: string | undefined): boolean {
 export interface AppOptions {
   /** Shown in `/openapi/v1.json`. */
   readonly version: string
-  readonly operations?: Operations
+  readonly operations?: Operations | undefined
   /** Answers the calls that agents' messages make; the app itself by default. */
   readonly serve?: (request: Request) => Promise<Response>
   /** Whether `/metrics` is served here; true unless it has a port of its own. */
-  readonly servesMetrics?: boolean
+  readonly servesMetrics?: boolean | undefined
   /** Token with which other machines read `/metrics` here; none by default. */
   readonly metricsToken?: string | undefined
   /** Whether browsers can sign in; true by default. */
-  readonly hasConsole?: boolean
+  readonly hasConsole?: boolean | undefined
   /** Whether agents can sign in by OAuth, which needs the console; true by default. */
-  readonly hasOAuth?: boolean
+  readonly hasOAuth?: boolean | undefined
   /** Whether strangers get endpoints; false by default. */
-  readonly isRelay?: boolean
+  readonly isRelay?: boolean | undefined
   /** The console's files, as `scripts/console/pack.ts` packs them; without them only its API is here. */
   readonly consolePack?: Uint8Array<ArrayBuffer> | undefined
   /** Takes captures. Without it, `/hook/…` does not exist. */

@@ -25,17 +25,17 @@ export interface GatewayOptions extends Omit<AppOptions, 'capture' | 'adapter'> 
   /** Stores captures. Its opener closes it, after the listener. */
   readonly captures: Captures
   /** Hosts that answer 301 to {base_url}; none by default. */
-  readonly formerHosts?: readonly string[]
+  readonly formerHosts?: readonly string[] | undefined
   /** CIDRs of proxies whose `X-Forwarded-For` is believed; none by default. */
-  readonly trustedProxies?: readonly string[]
+  readonly trustedProxies?: readonly string[] | undefined
   /** Overrides of the usual limits of connections. */
-  readonly limits?: Partial<HttpLimits>
+  readonly limits?: Partial<HttpLimits> | undefined
   /** Compiles the path of captures before the port opens; false by default. Resets the metrics of captures. */
-  readonly warmsUp?: boolean
+  readonly warmsUp?: boolean | undefined
   /** The cells of the installation, with that of the services; none by default. */
-  readonly cells?: readonly CellPlace[]
+  readonly cells?: readonly CellPlace[] | undefined
   /** Counts of the program's other gateway processes, which share the port; none by default. */
-  readonly counts?: SharedCounts
+  readonly counts?: SharedCounts | undefined
 }
 
 export interface Gateway extends Listener {

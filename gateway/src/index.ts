@@ -1,5 +1,5 @@
 export { warmUp } from './capture/warmUp.ts'
-export { type Gateway, startGateway, startOperationsListener } from './gateway.ts'
+export { type Gateway, type GatewayOptions, startGateway, startOperationsListener } from './gateway.ts'
 export { type HttpLimits, waitingAnswersMax } from './http/httpLimits.ts'
 export type { Listener } from './listener.ts'
 export { gatewayRestarts } from './metrics.ts'

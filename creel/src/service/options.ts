@@ -2,7 +2,7 @@ import type { Clock, OpenDatabase, Plans } from '@creel/core'
 import type { CellPlace } from '@creel/core/cells'
 import type { PlanKey } from '@creel/core/plans'
 import type { MailerOptions } from '@creel/core/platform/mail'
-import type { HttpLimits, SharedCounts } from '@creel/gateway'
+import type { GatewayOptions, HttpLimits, SharedCounts } from '@creel/gateway'
 import type { Clock as JobClock } from 'pg-boss'
 import type { Logger } from 'pino'
 
@@ -35,15 +35,23 @@ export interface GatewayProcesses {
   states(): Promise<ProcessStates>
 }
 
+type PassedOn =
+  | 'cells'
+  | 'consolePack'
+  | 'formerHosts'
+  | 'hasConsole'
+  | 'hasOAuth'
+  | 'metricsToken'
+  | 'trustedProxies'
+  | 'warmsUp'
+
 /** Dependencies of a running service, decoded and opened by its caller. */
-export interface ServiceOptions {
+export interface ServiceOptions extends Pick<GatewayOptions, PassedOn> {
   readonly database: OpenDatabase
   /** A read-only replica of it, for lists and searches; none by default. Its opener closes it. */
   readonly replica?: OpenDatabase | undefined
   /** The cell that the database is; none in an installation with one database. */
   readonly cell?: CellPlace | undefined
-  /** All cells of the installation; none by default. */
-  readonly cells?: readonly CellPlace[] | undefined
   /** The same database, for connections outside the pool: the queue and LISTEN. Migrated already. */
   readonly databaseUrl: string
   readonly parts: ReadonlySet<ServicePart>
@@ -53,12 +61,8 @@ export interface ServiceOptions {
   /** {base_url} and {capture_url}; undefined: derived from host and port. */
   readonly baseUrl: string | undefined
   readonly captureUrl: string | undefined
-  /** Hosts that answer 301 to {base_url}; none by default. */
-  readonly formerHosts?: readonly string[]
   /** Port that serves `/metrics`, next to health; then `port` does not serve it. 0 = any free port. */
   readonly metricsPort?: number | undefined
-  /** Token with which other machines read `/metrics` on `port`; none by default. */
-  readonly metricsToken?: string | undefined
   /** 32 bytes. */
   readonly secretKey: Uint8Array
   /** Keys of secrets that are not resealed yet, newest first. */
@@ -77,18 +81,8 @@ export interface ServiceOptions {
   readonly providerApiUrls?: Readonly<Partial<Record<string, string>>>
   /** Seconds between one attempt of a delivery and the next, before the jitter; the shipped schedule by default. */
   readonly retryDelaysSeconds?: readonly number[] | undefined
-  /** CIDRs of proxies whose `X-Forwarded-For` is believed; none by default. */
-  readonly trustedProxies?: readonly string[]
-  /** Whether browsers can sign in; true by default. */
-  readonly hasConsole?: boolean
-  /** Whether agents can sign in by OAuth, which needs the console; true by default. */
-  readonly hasOAuth?: boolean
   /** Whether this is a relay: strangers get endpoints, and nothing is sent to other servers. False by default. */
   readonly isRelay?: boolean
-  /** The console's files, packed; without them only its API is served. */
-  readonly consolePack?: Uint8Array<ArrayBuffer> | undefined
-  /** Whether the path of captures is compiled before the port opens; false by default. */
-  readonly warmsUp?: boolean
   /** The gateway processes of the program; this one alone by default. */
   readonly processes?: GatewayProcesses | undefined
   /** Overrides of the usual limits of connections. */

@@ -179,27 +179,27 @@ async function openGateway(
   { port, operations }: { readonly port: number; readonly operations: Operations },
 ): Promise<Gateway | undefined> {
   if (captures === undefined) return undefined
-  const { host, version, cells, formerHosts = [], trustedProxies = [], metricsPort } = options
-  const { hasConsole = true, hasOAuth = true, consolePack } = options
+  const { cells, consolePack, formerHosts, hasConsole, hasOAuth, host, isRelay, version } = options
+  const { metricsPort, metricsToken, processes, trustedProxies, warmsUp } = options
   const opening = startGateway(services, {
-    host,
-    port,
-    version,
     captures,
-    ...(cells !== undefined && { cells }),
+    cells,
+    consolePack,
+    counts: processes?.counts,
     formerHosts,
-    trustedProxies,
-    limits: options.connectionLimits ?? {},
-    ...(options.processes !== undefined && { counts: options.processes.counts }),
-    operations,
-    // Strangers must not read the figures of a relay.
-    servesMetrics: metricsPort === undefined && options.isRelay !== true,
-    metricsToken: options.metricsToken,
-    warmsUp: options.warmsUp ?? false,
     hasConsole,
     hasOAuth,
-    consolePack,
-    isRelay: options.isRelay ?? false,
+    host,
+    isRelay,
+    limits: options.connectionLimits,
+    metricsToken,
+    operations,
+    port,
+    // Strangers must not read the figures of a relay.
+    servesMetrics: metricsPort === undefined && isRelay !== true,
+    trustedProxies,
+    version,
+    warmsUp,
   })
   return await whenListening(opening, { host, port, variable: 'CREEL_PORT' })
 }
