@@ -6,7 +6,7 @@ import type { Evidence } from './evidence.ts'
 import { checkJwt } from './jwt.ts'
 import { type Key, keyFor } from './keys.ts'
 import { joined, type LenientSignature, lenientSignatures } from './lenientSignatures.ts'
-import { matchersFor } from './matching.ts'
+import { type Checking, matchersFor } from './matching.ts'
 import type { PreparedScheme, PreparedVerification } from './prepare.ts'
 import { urlPieces, withoutPort, withoutQuery, withPort } from './publicUrl.ts'
 import { candidatesOf, findSignature } from './signatures.ts'
@@ -48,7 +48,7 @@ export function likelyCause(
   const cause =
     scheme.row.mac === 'jwt'
       ? jwtCause(scheme, secret, evidence, meter)
-      : messageCause(scheme, key, secret, evidence, meter)
+      : messageCause({ scheme, key, evidence }, secret, meter)
   searchBudget.spend(available - meter.left)
   return cause
 }
@@ -59,20 +59,15 @@ interface Meter {
 }
 
 /** Tries every suspicion on every group of signatures, as far as the meter allows. */
-function messageCause(
-  scheme: PreparedScheme,
-  key: Key,
-  secret: string,
-  evidence: Evidence,
-  meter: Meter,
-): string | undefined {
+function messageCause(checking: Checking, secret: string, meter: Meter): string | undefined {
+  const { scheme, key, evidence } = checking
   const groups = groupsOf(lenientSignatures(scheme, evidence))
   for (const suspicion of suspicions(scheme, secret, evidence)) {
     const pass = (suspicion.evidence ?? evidence).body.length + PASS_COST_BYTES
     for (const signatures of groups) {
       meter.left -= key.kind === 'public' ? (pass + PUBLIC_KEY_COST_BYTES) * signatures.length : pass
       if (meter.left < 0) return undefined
-      const fitting = rightOne(scheme, suspicion.key ?? key, suspicion, signatures, evidence)
+      const fitting = rightOne(checking, suspicion, signatures)
       if (fitting !== undefined) return joined(suspicion.cause, fitting.oddity)
     }
   }
@@ -85,15 +80,13 @@ function groupsOf(signatures: readonly LenientSignature[]): readonly (readonly L
 }
 
 function rightOne(
-  scheme: PreparedScheme,
-  key: Key,
-  suspicion: Suspicion,
+  { scheme, ...usual }: Checking,
+  { key = usual.key, evidence = usual.evidence, hash }: Suspicion,
   signatures: readonly LenientSignature[],
-  evidence: Evidence,
 ): LenientSignature | undefined {
   const [first] = signatures
   if (first === undefined) return undefined
-  const matchers = matchersFor(scheme, key, first, suspicion.evidence ?? evidence, suspicion.hash)
+  const matchers = matchersFor({ scheme, key, evidence }, first, hash)
   if ('missing' in matchers) return undefined
   return signatures.find(({ bytes }) => matchers.some((matches) => matches(bytes)))
 }

@@ -1,8 +1,7 @@
 import type { SchemeRow } from '../providers/index.ts'
 import type { Evidence } from './evidence.ts'
 import { checkJwt } from './jwt.ts'
-import type { Key } from './keys.ts'
-import { candidateMatcher } from './matching.ts'
+import { type Checking, candidateMatcher } from './matching.ts'
 import { leavesOutBody, readsBody, sha256Hex } from './message.ts'
 import type { PreparedScheme } from './prepare.ts'
 import { type Candidate, candidatesOf, type FoundSignature, findSignature, placeName } from './signatures.ts'
@@ -87,8 +86,8 @@ function checkOne(scheme: PreparedScheme, evidence: Evidence): CheckResult {
   const reason = obstacle(row, found, candidates, evidence)
   if (reason !== undefined) return { kind: 'differs', where: found.where, reason }
   return row.mac === 'jwt'
-    ? checkTokens(row, key, found, candidates, evidence)
-    : checkMessages(scheme, key, found, candidates, evidence)
+    ? checkTokens({ scheme, key, evidence }, found, candidates)
+    : checkMessages({ scheme, key, evidence }, found, candidates)
 }
 
 function needsParsedBody(row: SchemeRow): boolean {
@@ -150,11 +149,9 @@ function layoutProblem({ signature }: SchemeRow): string {
 }
 
 function checkTokens(
-  row: SchemeRow,
-  key: Key,
+  { scheme: { row }, key, evidence }: Checking,
   { where }: FoundSignature,
   candidates: readonly Candidate[],
-  evidence: Evidence,
 ): CheckResult {
   let reason: string | undefined
   for (const { text } of candidates.slice(0, PUBLIC_KEY_CANDIDATES_MAX)) {
@@ -170,14 +167,16 @@ function checkTokens(
 }
 
 function checkMessages(
-  scheme: PreparedScheme,
-  key: Key,
+  checking: Checking,
   { where }: FoundSignature,
   candidates: readonly Candidate[],
-  evidence: Evidence,
 ): CheckResult {
-  const { row } = scheme
-  const matches = candidateMatcher(scheme, key, evidence)
+  const {
+    scheme: { row },
+    key,
+    evidence,
+  } = checking
+  const matches = candidateMatcher(checking)
   const tried = key.kind === 'public' ? candidates.slice(0, PUBLIC_KEY_CANDIDATES_MAX) : candidates
   let right: Candidate | undefined
   for (const candidate of tried) {

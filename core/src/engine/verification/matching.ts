@@ -66,28 +66,32 @@ export interface Missing {
   readonly missing: string
 }
 
+/** A request that is checked by a scheme with a key. */
+export interface Checking {
+  readonly scheme: PreparedScheme
+  readonly key: Key
+  readonly evidence: Evidence
+}
+
 /**
  * Matches the candidates of a request. Candidates of one timestamp share their messages.
  *
  * @returns takes a candidate; returns whether it is right, or the part of the request that is missing
  */
-export function candidateMatcher(
-  scheme: PreparedScheme,
-  key: Key,
-  evidence: Evidence,
-): (candidate: Candidate) => boolean | Missing {
+export function candidateMatcher(checking: Checking): (candidate: Candidate) => boolean | Missing {
+  const { encoding } = checking.scheme.row.signature
   const known: { readonly of: Candidate; readonly matchers: readonly Matcher[] | Missing }[] = []
   const matchersOf = (candidate: Candidate) => {
     const same = known.find(({ of }) => of.hash === candidate.hash && of.timestamp === candidate.timestamp)
     if (same !== undefined) return same.matchers
-    const matchers = matchersFor(scheme, key, candidate, evidence)
+    const matchers = matchersFor(checking, candidate)
     known.push({ of: candidate, matchers })
     return matchers
   }
   return (candidate) => {
     const matchers = matchersOf(candidate)
     if ('missing' in matchers) return matchers
-    const signature = decodeSignature(candidate.text, scheme.row.signature.encoding)
+    const signature = decodeSignature(candidate.text, encoding)
     return signature !== undefined && matchers.some((matches) => matches(signature))
   }
 }
@@ -98,10 +102,8 @@ export function candidateMatcher(
  * @param hash instead of the scheme's own
  */
 export function matchersFor(
-  scheme: PreparedScheme,
-  key: Key,
+  { scheme, key, evidence }: Checking,
   candidate: Pick<Candidate, 'timestamp' | 'hash'>,
-  evidence: Evidence,
   hash: HashName = hashOf(scheme.row, candidate),
 ): readonly Matcher[] | Missing {
   const { mac } = scheme.row
