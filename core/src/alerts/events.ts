@@ -21,8 +21,7 @@ const about = (
   defaultSeverity: Severity,
   displayName: string,
   description: string,
-  subscribable = true,
-): EventSpec => ({ displayName, description, defaultSeverity, subjectType, subscribable })
+): EventSpec => ({ displayName, description, defaultSeverity, subjectType, subscribable: true })
 
 /** Every kind of event, in the order of lists. */
 export const EVENTS = {
@@ -158,13 +157,10 @@ export const EVENTS = {
     'Notify action',
     "A notify action's own message. It goes to the action's channel, whatever that subscribes to.",
   ),
-  'channel.test': about(
-    'channel',
-    'info',
-    'Test message',
-    'Sent by the test route; stands in the history only.',
-    false,
-  ),
+  'channel.test': {
+    ...about('channel', 'info', 'Test message', 'Sent by the test route; stands in the history only.'),
+    subscribable: false,
+  },
 }
 
 export type EventKind = keyof typeof EVENTS

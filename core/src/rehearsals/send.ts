@@ -28,8 +28,7 @@ export async function makeSend(
   { id, workspaceId, plan, options, endpoint, action }: Sending,
   { position, requestId, fault }: Pick<ClaimedItem, 'position' | 'requestId' | 'fault'>,
   { request, sealing }: Pick<ReplayTarget, 'request' | 'sealing'>,
-  signal: AbortSignal,
-  ready: () => Promise<void>,
+  { signal, ready }: { readonly signal: AbortSignal; readonly ready: () => Promise<void> },
 ): Promise<{ readonly attempt: Attempt; readonly result: AttemptResult }> {
   const of = { workspaceId, endpoint, requestId, request, sealing }
   const timeoutSeconds = options.timeoutSeconds ?? undefined

@@ -131,7 +131,7 @@ export const REHEARSAL_SENDS: Adapter<RehearsalSend, RehearsalResult> = {
       if (captured === undefined || 'error' in prepared)
         return { answered: null, end: failedEnd('error' in prepared ? prepared.error : 'request_gone') }
       const message = { ...prepared, sealing: keyOfRow(captured) }
-      const { attempt, result } = await makeSend(services, sending, item, message, signal, ready)
+      const { attempt, result } = await makeSend(services, sending, item, message, { signal, ready })
       if (signal.aborted && result.received === null) return { answered: null, end: CUT_OFF }
       const replay = { endpointId: sending.endpoint.id, options: sending.options }
       return {

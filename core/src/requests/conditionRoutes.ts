@@ -81,17 +81,15 @@ async function tryCondition(
   const { condition } = parsed
   const kind = `condition ${endpointId}`
   return await previewing(ctx, kind, () =>
-    searching(ctx, kind, (db, query) =>
-      tryOn({ db, query, signal: ctx.signal }, endpointId, condition, last),
-    ),
+    searching(ctx, kind, (db, query) => tryOn({ db, query }, endpointId, condition, last)),
   )
 }
 
-interface Read extends Pick<Context, 'db' | 'signal'> {
+interface Read extends Pick<Context, 'db'> {
   readonly query: AbortableQueryOptions
 }
 
-async function tryOn({ db, query, signal }: Read, endpointId: string, condition: Condition, last: number) {
+async function tryOn({ db, query }: Read, endpointId: string, condition: Condition, last: number) {
   const newest = await visibleRequests(db, endpointId)
     .select(['r.id', sql<number>`octet_length(r.body)`.as('bytes')])
     .orderBy('r.id', 'desc')
@@ -104,9 +102,9 @@ async function tryOn({ db, query, signal }: Read, endpointId: string, condition:
   })
   const lowest = tested.at(-1)
   const afterId = lowest === undefined ? Number.MAX_SAFE_INTEGER : lowest.id - 1
-  const range = { afterId, signal, limit: Math.max(1, tested.length) }
-  const found = await newestMatching(db, endpointId, condition, range, query)
-  const unmatched = await neverMatchedPaths(db, endpointId, condition, range, query)
+  const range = { afterId, query, limit: Math.max(1, tested.length) }
+  const found = await newestMatching(db, endpointId, condition, range)
+  const unmatched = await neverMatchedPaths(db, endpointId, condition, range)
   const known = new Set(tested.map(({ id }) => id))
   const matched = found.map(({ requestId }) => requestId).filter((id) => known.has(id))
   const isMatched = new Set(matched)

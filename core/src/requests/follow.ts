@@ -165,7 +165,7 @@ async function lookForArrivals(
   { filters, newestFrom }: { filters: Followed['filters']; newestFrom: number | undefined },
   afterId: number,
 ): Promise<SeenArrivals> {
-  const arrivals = await listArrivals(db, endpoint.id, filters, afterId, newestFrom)
+  const arrivals = await listArrivals(db, endpoint.id, { ...filters, afterId }, newestFrom)
   const found =
     arrivals.isBehind && newestFrom !== undefined
       ? { ...arrivals, ...(await newestArrivals(db, endpoint.id, arrivals.lastId)) }

@@ -10,6 +10,8 @@ export const ARRIVALS_MAX = 100
 /** A follower that is further behind reads pages instead: that is cheaper than streaming. */
 export const BEHIND_MAX = 1_000
 
+export type ArrivalFilters = RequestFilters & { readonly afterId: number }
+
 /** Requests that arrived after a given one, oldest first. */
 export interface Arrivals {
   readonly rows: readonly RequestSummaryRow[]
@@ -52,7 +54,7 @@ const COUNT_SHOWN = statement(
 )
 
 /**
- * Reads requests that arrived after `afterId`. Ids are in the order of commits, so no request can appear later below an
+ * Reads requests that arrived after `afterId`, by further filters. Ids are in the order of commits, so no request can appear later below an
  * id that was seen.
  *
  * @param behindMax a follower with more requests to come than this is behind; at most {@link BEHIND_MAX}
@@ -60,8 +62,7 @@ const COUNT_SHOWN = statement(
 export async function listArrivals(
   db: Db,
   endpointId: string,
-  filters: Omit<RequestFilters, 'afterId'>,
-  afterId: number,
+  { afterId, ...filters }: ArrivalFilters,
   behindMax: number = BEHIND_MAX,
 ): Promise<Arrivals> {
   const newestId = await newestRequestId(db, endpointId)

@@ -11,7 +11,7 @@ import { whenAborted } from '../platform/time/index.ts'
 import { holdUnread, type OpenStream, type UnreadHolder } from '../streams/index.ts'
 import { applyFilters } from './filters.ts'
 import type { FollowEvent } from './follow.ts'
-import { ARRIVALS_MAX, isEndpointThere, newestRequestId } from './followQueries.ts'
+import { ARRIVALS_MAX, type ArrivalFilters, isEndpointThere, newestRequestId } from './followQueries.ts'
 import { type RequestRow, summaries } from './queries.ts'
 import { type RequestFilters, WholeRequest } from './schema.ts'
 import { detailView } from './view.ts'
@@ -72,7 +72,12 @@ async function* events(
       if (stream.ended.aborted) return
       let hasMore = true
       while (hasMore && !stream.ended.aborted) {
-        const arrivals = await listWholeArrivals(ctx.db, endpoint.id, filters, after, unread.take)
+        const arrivals = await listWholeArrivals(
+          ctx.db,
+          endpoint.id,
+          { ...filters, afterId: after },
+          unread.take,
+        )
         if (stream.ended.aborted) return
         if (arrivals.isBehind) {
           yield tracked(String(after), { kind: 'behind', lastId: arrivals.newestId })
@@ -126,14 +131,14 @@ interface WholeArrivals {
 async function listWholeArrivals(
   db: Db,
   endpointId: string,
-  filters: Omit<RequestFilters, 'afterId'>,
-  afterId: number,
+  filters: ArrivalFilters,
   takeRoom: (bytes: number) => Promise<boolean>,
 ): Promise<WholeArrivals> {
   const newestId = await newestRequestId(db, endpointId)
+  const { afterId } = filters
   const nothing = { rows: [], lastId: afterId, hasMore: false, isBehind: false, newestId }
   if (newestId <= afterId) return nothing
-  const found = await applyFilters(summaries(db, endpointId).clearSelect(), { ...filters, afterId })
+  const found = await applyFilters(summaries(db, endpointId).clearSelect(), filters)
     .select([
       'r.id',
       sql<number>`octet_length(r.body) + octet_length(r.header_values) + coalesce(octet_length(r.sealed), 0)`.as(

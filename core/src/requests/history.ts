@@ -42,7 +42,6 @@ type CandidateRow = StoredRequestRow & { readonly id: number; readonly imported:
 interface Range extends Omit<HistoryRange, 'limit'> {
   /** SQL by which PostgreSQL skips rows that cannot match; null skips none. */
   readonly narrowed: ReturnType<typeof narrowing>
-  readonly query?: AbortableQueryOptions
 }
 
 /** Selects the newest `limit` matches with a greater id than `afterId`, received from `since` on and before `until`. */
@@ -51,29 +50,26 @@ export interface HistoryRange {
   readonly afterId?: number
   readonly since?: Date
   readonly until?: Date
-  /** Aborted when the caller hangs up. */
-  readonly signal?: AbortSignal | undefined
+  /** Options of every query. Their signal ends the evaluation, too. */
+  readonly query?: AbortableQueryOptions
 }
 
 /**
  * Yields the newest stored requests of an endpoint that satisfy a condition, newest first. It reads only the columns
  * that the condition needs, in chunks, and PostgreSQL skips rows that cannot match. Conditions are evaluated in slices
  * of the event loop's time.
- *
- * @param query options of every query
  */
 async function* matchingRequests(
   db: Db,
   endpointId: string,
   condition: Condition,
   range: HistoryRange,
-  query: AbortableQueryOptions = {},
 ): AsyncGenerator<HistoricMatch, void, undefined> {
   const always = condition.test.kind === 'always'
   const rows = always && range.limit <= CHUNK_ROWS.max ? range.limit : CHUNK_ROWS.first
   const narrowed = narrowing(condition)
   let left = range.limit
-  for await (const row of candidates(db, endpointId, condition, { ...range, narrowed, rows, query })) {
+  for await (const row of candidates(db, endpointId, condition, { ...range, narrowed, rows })) {
     if (!always && !(await inSlices(holdsInSteps(condition, requestRoot(storedRequest(row)))))) continue
     yield { requestId: row.id, receivedAt: row.receivedAt, imported: row.imported }
     left -= 1
@@ -87,30 +83,26 @@ export async function newestMatching(
   endpointId: string,
   condition: Condition,
   range: HistoryRange,
-  query?: AbortableQueryOptions,
 ): Promise<HistoricMatch[]> {
-  return await Array.fromAsync(matchingRequests(db, endpointId, condition, range, query))
+  return await Array.fromAsync(matchingRequests(db, endpointId, condition, range))
 }
 
 /**
  * Finds the paths of a condition that exist in no stored request after `afterId`. The result is empty if nothing is
  * stored. It reads the newest requests first, and stops once it has found each path. Paths are looked for in slices of
  * the event loop's time.
- *
- * @param query options of every query
  */
 export async function neverMatchedPaths(
   db: Db,
   endpointId: string,
   condition: Condition,
-  { afterId, signal }: Required<Pick<HistoryRange, 'afterId'>> & Pick<HistoryRange, 'signal'>,
-  query: AbortableQueryOptions,
+  { afterId, query }: Required<Pick<HistoryRange, 'afterId' | 'query'>>,
 ): Promise<readonly Path[]> {
   const paths = pathsOf(condition, { absent: false })
   let left = paths
   let isEmpty = true
   if (left.length === 0) return []
-  const range = { afterId, signal, narrowed: null, rows: CHUNK_ROWS.first, query }
+  const range = { afterId, query, narrowed: null, rows: CHUNK_ROWS.first }
   for await (const row of candidates(db, endpointId, condition, range)) {
     isEmpty = false
     left = await inSlices(unmatchedPathsInSteps(left, requestRoot(storedRequest(row))))
@@ -124,19 +116,19 @@ async function* candidates(
   db: Db,
   endpointId: string,
   condition: Condition,
-  { rows: first, signal, ...range }: Range & { readonly rows: number },
+  { rows: first, ...range }: Range & { readonly rows: number },
 ): AsyncGenerator<CandidateRow> {
   let belowId = Number.MAX_SAFE_INTEGER
   let rows = first
   for (;;) {
-    signal?.throwIfAborted()
+    range.query?.signal?.throwIfAborted()
     const chunk = await chunkBelow(db, endpointId, condition, { ...range, belowId, rows })
     let beganAt = performance.now()
     for (const row of chunk) {
       yield row
       if (performance.now() - beganAt < WITHOUT_PAUSE_MS) continue
       await setImmediate()
-      signal?.throwIfAborted()
+      range.query?.signal?.throwIfAborted()
       beganAt = performance.now()
     }
     const last = chunk.at(-1)
@@ -198,11 +190,10 @@ async function* newestCaptures(
   endpointId: string,
   condition: Condition,
   range: HistoryRange,
-  query: AbortableQueryOptions,
 ): AsyncGenerator<HistoricMatch, void, undefined> {
   let left = range.limit
   const all = { ...range, limit: Number.MAX_SAFE_INTEGER }
-  for await (const match of matchingRequests(db, endpointId, condition, all, query)) {
+  for await (const match of matchingRequests(db, endpointId, condition, all)) {
     yield match
     if (!match.imported) left -= 1
     if (left === 0) return
@@ -220,10 +211,10 @@ export async function searchNewest(
   endpointId: string,
   condition: Condition,
 ): Promise<HistoricMatch | undefined> {
-  return await searching(ctx, `newest of ${endpointId}`, async (db, options) => {
-    const range = { limit: 1, signal: ctx.signal }
+  return await searching(ctx, `newest of ${endpointId}`, async (db, query) => {
+    const range = { limit: 1, query }
     let latest: HistoricMatch | undefined
-    for await (const match of newestCaptures(db, endpointId, condition, range, options))
+    for await (const match of newestCaptures(db, endpointId, condition, range))
       if (latest === undefined || match.receivedAt > latest.receivedAt) latest = match
     return latest
   })
@@ -260,9 +251,10 @@ export async function searchHistory(
     const deadline = AbortSignal.timeout(budgetMs)
     const signal = AbortSignal.any([ctx.signal, deadline])
     const { limit } = range
+    const searched = { ...range, query: { ...options, signal } }
     let matches: HistoricMatch[] = []
     try {
-      for await (const match of newestCaptures(db, endpointId, condition, range, { ...options, signal })) {
+      for await (const match of newestCaptures(db, endpointId, condition, searched)) {
         matches.push(match)
         if (matches.length === KEPT_TIMES * limit) matches = latestOf(matches, limit)
       }

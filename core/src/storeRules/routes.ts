@@ -70,7 +70,7 @@ async function previewStoring(
     eventIdPath: eventIdPathOf(endpoint.eventIdPath),
   }
   return await previewing(ctx, 'storing', async () => {
-    const { request } = await previewRequest(ctx, input, endpoint, null, { takesTraces: true })
+    const { request } = await previewRequest(ctx, { ...input, takesTraces: true }, endpoint, null)
     countLong(ctx, request.body.length)
     const { provider } = settings.verification
     const evaluated: EvaluatedRequest = {

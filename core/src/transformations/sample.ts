@@ -28,6 +28,8 @@ const NONE = { id: NO_ID, name: 'Sample', captureId: NO_ID }
 /** The chosen request: a sample, or a stored one. */
 export type PreviewSource = z.output<z.ZodObject<typeof previewedRequestInput>>
 
+type TakenSource = PreviewSource & { readonly takesTraces?: boolean }
+
 /**
  * Issues of the choice of a request. A member that is absent from `source` was invalid, and its schema reports that.
  */
@@ -62,17 +64,16 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 /**
  * The request of a preview, with the facts of its delivery that paths may read.
  *
- * @param options `takesTraces`: an oversize trace is taken as it is stored
+ * @param source `takesTraces`: an oversize trace is taken as it is stored
  * @throws DomainError `not_found` for a request that is not stored, `shredded`, `validation_failed` for an oversize trace
  */
 export async function previewRequest(
   ctx: Context,
-  source: PreviewSource,
+  source: TakenSource,
   endpoint: EndpointRow | null,
   destination: Destination | null,
-  { takesTraces = false } = {},
 ): Promise<PreviewRequest> {
-  const request = await requestOf(ctx, source, endpoint, takesTraces)
+  const request = await requestOf(ctx, source, endpoint)
   const id = source.sample === undefined ? (source.requestId ?? 0) : 0
   const delivered = { requestId: id, request, endpoint: endpoint ?? NONE, action: destination ?? NONE }
   return { request, facts: deliveryFacts(ctx.urls, delivered) }
@@ -80,9 +81,8 @@ export async function previewRequest(
 
 async function requestOf(
   ctx: Context,
-  { sample, requestId }: PreviewSource,
+  { sample, requestId, takesTraces = false }: TakenSource,
   endpoint: EndpointRow | null,
-  takesTraces: boolean,
 ): Promise<EvaluatedRequest> {
   if (sample !== undefined) return sampleRequest(ctx, sample, endpoint)
   if (endpoint === null || requestId === undefined) throw notFound('request')
