@@ -43,7 +43,7 @@ export {
   scheduleOf,
   storedPolicy,
 } from './policy.ts'
-export { insertReplay } from './queries.ts'
+export { insertInlineAttempt } from './queries.ts'
 export type { AttemptRow } from './read.ts'
 export { findAttempts, findDetail } from './read.ts'
 export { type Concluded, conclude, type PauseGone, recordAttempts } from './record.ts'

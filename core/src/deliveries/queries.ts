@@ -37,7 +37,7 @@ const INSERT_ATTEMPTS = statement(
  * (`delivery_attempts_by_delivery`).
  *
  * @param rows only the members of {@link NEW_COLUMNS} are read
- * @returns the ids in no order, by delivery; inline replays have no delivery and go through {@link insertReplay}
+ * @returns the ids in no order, by delivery; inline replays have no delivery and go through {@link insertInlineAttempt}
  */
 export async function insertAttempts(trx: Trx, rows: readonly NewAttempt[]): Promise<Map<number, number>> {
   if (rows.length === 0) return new Map()
@@ -50,7 +50,7 @@ export async function insertAttempts(trx: Trx, rows: readonly NewAttempt[]): Pro
 }
 
 /** Writes the Pending row of an inline replay. */
-export async function insertReplay(trx: Trx, row: Insertable<DeliveryAttemptsTable>): Promise<number> {
+export async function insertInlineAttempt(trx: Trx, row: Insertable<DeliveryAttemptsTable>): Promise<number> {
   const { id } = await trx
     .insertInto('deliveryAttempts')
     .values(row)

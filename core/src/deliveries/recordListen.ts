@@ -6,7 +6,7 @@ import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { isShredded, keyOfRow, sealedMembers } from '../platform/secrets/index.ts'
 import { type ReceivedAnswer, recorded, recordOf, sealedRecord } from './details.ts'
-import { insertReplay } from './queries.ts'
+import { insertInlineAttempt } from './queries.ts'
 import { stateAfter } from './states.ts'
 import { countAttempts } from './storageBytes.ts'
 
@@ -48,7 +48,7 @@ export async function recordListen(
   // The path of the local URL is that of the capture.
   const url = sealing === null ? exchange.url : new URL(exchange.url).origin
   const state = stateAfter({ statusCode: received?.statusCode ?? null, retried: false, deadLetters: false })
-  const id = await insertReplay(trx, {
+  const id = await insertInlineAttempt(trx, {
     endpointId,
     deliveryId: null,
     workspaceId,

@@ -1,7 +1,7 @@
 export {
   askListeners,
   countListeners,
-  findReplays,
+  findAskedReplays,
   joinListeners,
   markReported,
   newReplaysFrom,

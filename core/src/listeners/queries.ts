@@ -41,7 +41,7 @@ export async function askListeners(ctx: Context, endpointId: string, requestId: 
 /**
  * The start position of a listener that connects now: after replays older than a minute.
  *
- * @returns the id that {@link findReplays} takes
+ * @returns the id that {@link findAskedReplays} takes
  */
 export async function newReplaysFrom(db: Db, endpointId: string, now: Date): Promise<number> {
   const { last } = await db
@@ -54,7 +54,7 @@ export async function newReplaysFrom(db: Db, endpointId: string, now: Date): Pro
 }
 
 /** Replays after an id without a report, oldest first. */
-export function findReplays(db: Db, endpointId: string, afterId: number): Promise<ListenerReplay[]> {
+export function findAskedReplays(db: Db, endpointId: string, afterId: number): Promise<ListenerReplay[]> {
   return db
     .selectFrom('listenerReplays')
     .where('endpointId', '=', endpointId)

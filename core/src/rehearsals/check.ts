@@ -8,7 +8,7 @@ import type { Db } from '../platform/db/index.ts'
 import { isComparedPath } from './compare.ts'
 import { PER_SECOND_DEFAULT, RUN_MS_MAX } from './declarations.ts'
 import { baselineAction } from './options.ts'
-import { findReplay } from './queries.ts'
+import { findRun } from './queries.ts'
 import type { StartInput } from './schema.ts'
 
 type Asked = Context & { readonly endpoint: EndpointRow }
@@ -58,7 +58,7 @@ async function compareIssues(ctx: Asked, input: Accepted<StartInput>): Promise<I
     return (faults?.duplicate ?? 0) > 0 ? paths : [...paths, refused(['compare', 'with'], detail)]
   }
   if (compare.with === undefined) return paths
-  const found = await findReplay(ctx.db, ctx.endpoint.id, compare.with)
+  const found = await findRun(ctx.db, ctx.endpoint.id, compare.with)
   if (found !== undefined) return paths
   return [...paths, issue(['compare', 'with'], 'unknown_value', 'There is no such replay.')]
 }

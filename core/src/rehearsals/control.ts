@@ -7,7 +7,7 @@ import type { EndpointRow } from '../endpoints/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
 import { ABANDONED_MS, REPLAY_LANES, RUNNING_MAX } from './declarations.ts'
-import { lockReplay, type ReplayRow, releaseItems, updateReplay } from './queries.ts'
+import { lockRun, type RunRow, releaseItems, updateRun } from './queries.ts'
 import type { ReplayState } from './schema.ts'
 import { readView } from './view.ts'
 
@@ -28,13 +28,13 @@ export type Change = keyof typeof CHANGES
 export async function changeState(
   ctx: Context,
   endpoint: EndpointRow,
-  { id }: Pick<ReplayRow, 'id'>,
+  { id }: Pick<RunRow, 'id'>,
   change: Change,
 ) {
   const { from, to } = CHANGES[change]
   const view = await ctx.db.transaction().execute(async (trx) => {
     await lockWorkspace(trx, ctx.workspace.id)
-    const row = await lockReplay(trx, id).executeTakeFirst()
+    const row = await lockRun(trx, id).executeTakeFirst()
     if (row === undefined) throw notFound('replay')
     if (!from.some((state) => state === row.state))
       throw notAllowed(
@@ -44,7 +44,7 @@ export async function changeState(
     const now = ctx.clock.now()
     const isPulled = row.listenedAt !== null
     const state = to === 'queued' && isPulled ? 'running' : to
-    const changed = await updateReplay(trx, id, {
+    const changed = await updateRun(trx, id, {
       state,
       baseAt: null,
       ...(isPulled ? { listenedAt: now } : {}),
@@ -83,10 +83,10 @@ export async function pauseAbandoned({ db, clock }: Pick<Services, 'db' | 'clock
   for (const { id, workspaceId } of abandoned) {
     await db.transaction().execute(async (trx) => {
       await lockWorkspace(trx, workspaceId)
-      const row = await lockReplay(trx, id).executeTakeFirst()
+      const row = await lockRun(trx, id).executeTakeFirst()
       if (row?.state !== 'running' || row.listenedAt === null || row.listenedAt >= before) return
       await releaseItems(trx, id)
-      await updateReplay(trx, id, { state: 'paused', baseAt: null })
+      await updateRun(trx, id, { state: 'paused', baseAt: null })
     })
   }
 }
@@ -99,11 +99,11 @@ export async function pauseAbandoned({ db, clock }: Pick<Services, 'db' | 'clock
 export async function endReplay(
   trx: Trx,
   services: Pick<Services, 'clock' | 'enqueue'>,
-  { id, workspaceId }: Pick<ReplayRow, 'id' | 'workspaceId'>,
+  { id, workspaceId }: Pick<RunRow, 'id' | 'workspaceId'>,
   reason: string | null = null,
 ): Promise<void> {
   const state = reason === null ? 'done' : 'failed'
-  await updateReplay(trx, id, { state, reason, finishedAt: services.clock.now() })
+  await updateRun(trx, id, { state, reason, finishedAt: services.clock.now() })
   await wake(trx, services, workspaceId)
 }
 

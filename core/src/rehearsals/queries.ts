@@ -16,16 +16,17 @@ import { STORED_REQUEST_COLUMNS, visibleRequests } from '../requests/index.ts'
 import { RUNNING_MAX } from './declarations.ts'
 import type { ScheduledItem } from './schedule.ts'
 
-export type ReplayRow = Selectable<ReplaysTable>
+/** A replay as it is stored: one run. */
+export type RunRow = Selectable<ReplaysTable>
 
 /** One send as it is stored. */
 export type ItemRow = Selectable<ReplayItemsTable>
 
-export async function insertReplay(
+export async function insertRun(
   trx: Trx,
   row: Insertable<ReplaysTable>,
   items: readonly ScheduledItem[],
-): Promise<ReplayRow> {
+): Promise<RunRow> {
   const inserted = await trx.insertInto('replays').values(row).returningAll().executeTakeFirstOrThrow()
   await sql`
     insert into replay_items (replay_id, position, request_id, fault, copy, due_ms)
@@ -40,7 +41,7 @@ export async function insertReplay(
 export const replaysOf = (db: Db, endpointId: string) =>
   db.selectFrom('replays').selectAll().where('endpointId', '=', endpointId)
 
-export async function findReplay(db: Db, endpointId: string, id: string) {
+export async function findRun(db: Db, endpointId: string, id: string) {
   return await replaysOf(db, endpointId).where('id', '=', id).executeTakeFirst()
 }
 
@@ -84,7 +85,7 @@ export async function hasRoom(trx: Trx, workspaceId: string): Promise<boolean> {
 /** Finds the endpoint of a replay; the reason why the replay ends if that is gone, or forbids replays by now. */
 export async function findPermitting(
   db: Db,
-  { workspaceId, endpointId }: Pick<ReplayRow, 'workspaceId' | 'endpointId'>,
+  { workspaceId, endpointId }: Pick<RunRow, 'workspaceId' | 'endpointId'>,
 ): Promise<EndpointRow | string> {
   const endpoint = await findEndpoint(db, workspaceId, endpointId)
   if (endpoint === undefined) return 'endpoint_gone'
@@ -92,10 +93,10 @@ export async function findPermitting(
 }
 
 /** The query that locks a replay, whatever its state. */
-export const lockReplay = (trx: Trx, id: string) =>
+export const lockRun = (trx: Trx, id: string) =>
   trx.selectFrom('replays').where('id', '=', id).selectAll().forUpdate()
 
-export function updateReplay(db: Db, id: string, changes: Updateable<ReplaysTable>): Promise<ReplayRow> {
+export function updateRun(db: Db, id: string, changes: Updateable<ReplaysTable>): Promise<RunRow> {
   return db.updateTable('replays').set(changes).where('id', '=', id).returningAll().executeTakeFirstOrThrow()
 }
 

@@ -4,7 +4,7 @@ import { shownFields } from '../engine/message/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import { sealedMembers } from '../platform/secrets/index.ts'
 import { type ReplayOptions, storedOptions } from './options.ts'
-import type { ItemRow, ReplayRow } from './queries.ts'
+import type { ItemRow, RunRow } from './queries.ts'
 import {
   type Difference,
   type ReplayResultItem,
@@ -60,7 +60,7 @@ function skippedAs(
 }
 
 /** The sends of a replay in their order; a page of them is in memory. */
-async function* sendsOf(db: Db, { id, options }: ReplayRow): AsyncGenerator<Reported, void> {
+async function* sendsOf(db: Db, { id, options }: RunRow): AsyncGenerator<Reported, void> {
   const { compare } = storedOptions(options)
   let page = await readPage(db, id, 0)
   for (let last = page.at(-1); last !== undefined; last = page.at(-1)) {
@@ -70,7 +70,7 @@ async function* sendsOf(db: Db, { id, options }: ReplayRow): AsyncGenerator<Repo
 }
 
 /** The report of a replay: JUnit XML, one test case a send, or Markdown with the sends that differ. */
-export async function reportOf(db: Db, replay: ReplayRow, format: z.output<typeof reportInput>['format']) {
+export async function reportOf(db: Db, replay: RunRow, format: z.output<typeof reportInput>['format']) {
   const items = sendsOf(db, replay)
   const file =
     format === 'junit'
@@ -79,7 +79,7 @@ export async function reportOf(db: Db, replay: ReplayRow, format: z.output<typeo
   return { ...file, fileName: `replay-${replay.id}.${file.extension}`, encoding: 'utf8' as const }
 }
 
-async function junit(replay: ReplayRow, items: AsyncIterable<Reported>): Promise<string> {
+async function junit(replay: RunRow, items: AsyncIterable<Reported>): Promise<string> {
   const cases: string[] = []
   const counts = { failures: 0, errors: 0, skipped: 0 }
   let detailed = 0
@@ -111,7 +111,7 @@ ${cases.join('\n')}
 `
 }
 
-async function markdown(replay: ReplayRow, items: AsyncIterable<Reported>): Promise<string> {
+async function markdown(replay: RunRow, items: AsyncIterable<Reported>): Promise<string> {
   const lines: string[] = []
   const counts = { sends: 0, failed: 0, uncompared: 0 }
   for await (const item of items) {

@@ -12,7 +12,7 @@ import type { Db } from '../platform/db/index.ts'
 import { type OpenStream, openStream } from '../streams/index.ts'
 import { checkStart } from './check.ts'
 import { type Change, changeState } from './control.ts'
-import { countItems, findReplay, type ReplayRow, replaysOf } from './queries.ts'
+import { countItems, findRun, type RunRow, replaysOf } from './queries.ts'
 import { listResults, reportOf } from './report.ts'
 import {
   answerInput,
@@ -30,11 +30,11 @@ import {
 } from './schema.ts'
 import { startReplay } from './start.ts'
 import { answerItem, takeItems } from './take.ts'
-import { readView, replayView } from './view.ts'
+import { readView, runView } from './view.ts'
 
-const findsReplay: Finds<{ endpoint: EndpointRow; replay: ReplayRow }> = async (ctx, ids) => {
+const findsReplay: Finds<{ endpoint: EndpointRow; replay: RunRow }> = async (ctx, ids) => {
   const { endpoint } = await findsEndpoint(ctx, ids)
-  const find = (id: string) => findReplay(ctx.db, endpoint.id, id.toLowerCase())
+  const find = (id: string) => findRun(ctx.db, endpoint.id, id.toLowerCase())
   return { endpoint, replay: await foundById(ids.replayId, 'replay', find) }
 }
 
@@ -88,7 +88,7 @@ export const replayRunRoutes = router({
       ctx.db,
       found.rows.map(({ id }) => id),
     )
-    return paged(found, input, { view: (row) => replayView(row, counts), cursorOf: createdCursor })
+    return paged(found, input, { view: (row) => runView(row, counts), cursorOf: createdCursor })
   }),
 
   get: route({
@@ -175,13 +175,13 @@ type Progress = TrackedEnvelope<EventOf<typeof followEvents>>
 async function* followReplay(
   db: Db,
   endpoint: EndpointRow,
-  { id }: ReplayRow,
+  { id }: RunRow,
   { ended, throwIfRefused }: OpenStream,
 ): AsyncGenerator<Progress, void> {
   let said = ''
   let looks = 0
   while (!ended.aborted) {
-    const row = await findReplay(db, endpoint.id, id)
+    const row = await findRun(db, endpoint.id, id)
     if (row === undefined) return
     const progress: z.output<typeof ReplayRun> = ReplayRun.parse(await readView(db, row))
     const text = JSON.stringify(progress)

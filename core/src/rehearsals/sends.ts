@@ -38,11 +38,11 @@ import {
   findPermitting,
   hasRoom,
   isOver,
-  lockReplay,
+  lockRun,
   type Progress,
   progressOf,
-  type ReplayRow,
-  updateReplay,
+  type RunRow,
+  updateRun,
 } from './queries.ts'
 import { makeSend, type Sending } from './send.ts'
 
@@ -192,10 +192,10 @@ async function lockRunning(
   { clock }: Pick<Services, 'clock'>,
   trx: Trx,
   { id, workspaceId }: Lane,
-): Promise<ReplayRow | undefined> {
+): Promise<RunRow | undefined> {
   // The service sends no replay that is for listeners.
   const lockSent = (state: 'running' | 'queued') =>
-    lockReplay(trx, id).where('state', '=', state).where('listenedAt', 'is', null).executeTakeFirst()
+    lockRun(trx, id).where('state', '=', state).where('listenedAt', 'is', null).executeTakeFirst()
   const running = await lockSent('running')
   if (running !== undefined) return running
   // Before the replay, as a call that changes its state does.
@@ -204,12 +204,12 @@ async function lockRunning(
   if (row === undefined) return undefined
   if (row.requestCount > 1 && !(await hasRoom(trx, workspaceId))) return undefined
   const changes = { state: 'running' as const, startedAt: row.startedAt ?? clock.now() }
-  await updateReplay(trx, id, changes)
+  await updateRun(trx, id, changes)
   return { ...row, ...changes }
 }
 
 /** Time of offset 0, in milliseconds. It moves on after a hold-up, so that the distances between sends stay. */
-function baseOf({ baseAt }: ReplayRow, dueMs: number, now: Date): number {
+function baseOf({ baseAt }: RunRow, dueMs: number, now: Date): number {
   const latest = now.getTime() - dueMs
   return baseAt === null || baseAt.getTime() < latest - BEHIND_MS_MAX ? latest : baseAt.getTime()
 }
@@ -220,7 +220,7 @@ const earlier = (waitMs: number): number => (waitMs > JOB_MS.after ? waitMs - JO
 async function findSending(
   { plans }: Pick<Services, 'plans'>,
   trx: Trx,
-  row: ReplayRow,
+  row: RunRow,
   options: ReplayOptions,
   { plan }: Progress,
 ): Promise<Sending | string> {
@@ -235,7 +235,7 @@ async function findSending(
 }
 
 interface Going {
-  readonly row: ReplayRow
+  readonly row: RunRow
   readonly baseAt: number
   readonly now: Date
   readonly leadMs: number
@@ -255,7 +255,7 @@ async function claim(
   const leaseEndsAt = new Date(now.getTime() + (seconds ?? TIMEOUT_SECONDS) * 1000 + LEASE_GRACE_MS)
   const elapsedMs = now.getTime() - baseAt + leadMs + AHEAD_MS
   const items = await claimItems(trx, row.id, { now, elapsedMs, limit, leaseEndsAt })
-  if (row.baseAt?.getTime() !== baseAt) await updateReplay(trx, row.id, { baseAt: new Date(baseAt) })
+  if (row.baseAt?.getTime() !== baseAt) await updateRun(trx, row.id, { baseAt: new Date(baseAt) })
   const clockAt = progress.clockAt.getTime() + aheadMs(clock)
   // Each start is due by its own time, and a spacing after the one before.
   let nextStartAt = firstAt

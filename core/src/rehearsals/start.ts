@@ -22,7 +22,7 @@ import {
 } from './declarations.ts'
 import { baselineAction, optionsText, storedOptions } from './options.ts'
 import { outgoingView, prepare } from './prepare.ts'
-import { findCaptured, insertReplay, type ReplayRow } from './queries.ts'
+import { findCaptured, insertRun, type RunRow } from './queries.ts'
 import { randomOf, type Schedule, sampleOf, scheduleOf } from './schedule.ts'
 import type { Started, StartInput } from './schema.ts'
 import { readView } from './view.ts'
@@ -120,7 +120,7 @@ async function insert(
   endpoint: EndpointRow,
   input: StartInput,
   { items }: Schedule,
-  plan: Pick<ReplayRow, 'requestCount' | 'sendCount' | 'droppedCount' | 'plannedMs' | 'seed'>,
+  plan: Pick<RunRow, 'requestCount' | 'sendCount' | 'droppedCount' | 'plannedMs' | 'seed'>,
 ) {
   const now = ctx.clock.now()
   const id = randomUUID()
@@ -133,7 +133,7 @@ async function insert(
       among: sql`(request_count = 1) = ${isOne}`,
     })
     const isPulled = 'listeners' in input.to
-    const row = await insertReplay(
+    const row = await insertRun(
       trx,
       {
         id,

@@ -23,10 +23,10 @@ import {
   findCaptured,
   findPermitting,
   isOver,
-  lockReplay,
+  lockRun,
   progressOf,
-  type ReplayRow,
-  updateReplay,
+  type RunRow,
+  updateRun,
 } from './queries.ts'
 import type { answerInput, Taken, takeInput } from './schema.ts'
 
@@ -47,7 +47,7 @@ const NO_POSITION = 2 ** 31 - 1
 export async function takeItems(
   ctx: Context,
   endpoint: EndpointRow,
-  row: ReplayRow,
+  row: RunRow,
   { max, waitSeconds }: Pick<z.output<typeof takeInput>, 'max' | 'waitSeconds'>,
 ): Promise<z.input<typeof Taken>> {
   const options = storedOptions(row.options)
@@ -114,7 +114,7 @@ async function look(ctx: Context, replay: Preparing, max: number) {
  * @returns undefined if the replay is gone
  */
 async function claimDue(trx: Trx, ctx: Context, { id, options }: Preparing, max: number) {
-  const row = await lockReplay(trx, id).executeTakeFirst()
+  const row = await lockRun(trx, id).executeTakeFirst()
   if (row === undefined) return undefined
   const { state } = row
   const nothing = { claimed: [], nextInMs: undefined }
@@ -130,7 +130,7 @@ async function claimDue(trx: Trx, ctx: Context, { id, options }: Preparing, max:
   const { dueMs, underWay, leaseEndsAt: firstEndsAt, isSealed } = progress
   // While nothing can begin, the next send is unknown, by whose time a replay that was resumed goes on.
   const baseAt = row.baseAt ?? (dueMs === null ? null : new Date(now.getTime() - dueMs))
-  await updateReplay(trx, id, { baseAt, listenedAt: now })
+  await updateRun(trx, id, { baseAt, listenedAt: now })
   // While a workspace is about to be in another cell, nothing of it begins.
   if (isSealed) return { state, ...nothing }
   const leaseInMs = firstEndsAt === null ? undefined : Math.max(0, firstEndsAt.getTime() - now.getTime())
@@ -156,19 +156,19 @@ async function claimDue(trx: Trx, ctx: Context, { id, options }: Preparing, max:
 
 /** Ends a running replay after its last send; else notes that a listener was heard. */
 async function endIfOver(trx: Trx, ctx: Context, id: string): Promise<void> {
-  const locked = await lockReplay(trx, id).executeTakeFirst()
+  const locked = await lockRun(trx, id).executeTakeFirst()
   if (locked?.state !== 'running') return
   const now = ctx.clock.now()
   const progress = await progressOf(trx, id, now)
   if (progress !== undefined && isOver(progress)) await endReplay(trx, ctx, locked)
-  else await updateReplay(trx, id, { listenedAt: now })
+  else await updateRun(trx, id, { listenedAt: now })
 }
 
 /** Stores what a listener's server answered, and ends the replay after the last answer. */
 export async function answerItem(
   ctx: Context,
   endpoint: EndpointRow,
-  row: ReplayRow,
+  row: RunRow,
   { position, durationMs, error, received }: z.output<typeof answerInput>,
 ): Promise<null> {
   const item = await ctx.db

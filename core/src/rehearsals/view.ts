@@ -1,14 +1,11 @@
 import type { z } from 'zod'
 import type { Db } from '../platform/db/index.ts'
 import { storedOptions } from './options.ts'
-import { countItems, type ItemCounts, type ReplayRow } from './queries.ts'
+import { countItems, type ItemCounts, type RunRow } from './queries.ts'
 import type { ReplayRun } from './schema.ts'
 
 /** Converts a row to the API's shape, with the counts of its sends, which {@link countItems} gives for every replay. */
-export function replayView(
-  row: ReplayRow,
-  allCounts: ReadonlyMap<string, ItemCounts>,
-): z.input<typeof ReplayRun> {
+export function runView(row: RunRow, allCounts: ReadonlyMap<string, ItemCounts>): z.input<typeof ReplayRun> {
   const counted = allCounts.get(row.id)
   if (counted === undefined) throw new Error(`The sends of the replay ${row.id} were not counted.`)
   const { compare, ...options } = storedOptions(row.options)
@@ -30,6 +27,6 @@ export function replayView(
 }
 
 /** The API's shape of a replay, with its counts of now. */
-export async function readView(db: Db, row: ReplayRow): Promise<z.input<typeof ReplayRun>> {
-  return replayView(row, await countItems(db, [row.id]))
+export async function readView(db: Db, row: RunRow): Promise<z.input<typeof ReplayRun>> {
+  return runView(row, await countItems(db, [row.id]))
 }

@@ -11,7 +11,7 @@ import {
   findAttempts,
   finishNotify,
   forwardAction,
-  insertReplay,
+  insertInlineAttempt,
   leaseFrom,
   notifyMessage,
   recordAttempts,
@@ -230,7 +230,7 @@ async function writeReplay(
     ...(channel?.isAvailable === true ? { leaseUntil: null } : { leaseUntil, workerId: services.workerId }),
   }
   const sets = edited?.transform === false ? new Map() : await loadRuleSets(trx, [action.id])
-  const id = await insertReplay(trx, row)
+  const id = await insertInlineAttempt(trx, row)
   const forward = forwardAction(
     services.secrets,
     { ...action, workspaceId, actionId: action.id, actionName: action.name },

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Context } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
-import { findReplays, joinListeners, newReplaysFrom } from '../listeners/index.ts'
+import { findAskedReplays, joinListeners, newReplaysFrom } from '../listeners/index.ts'
 import { changesOf } from '../platform/changes/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import { countPiece } from '../platform/memory/index.ts'
@@ -92,7 +92,7 @@ async function* events(
         yield tracked(String(after), { kind: 'captured', requests })
       }
       if (lastReplay !== undefined) {
-        for (const { id: replayId, requestId } of await findReplays(ctx.db, endpoint.id, lastReplay)) {
+        for (const { id: replayId, requestId } of await findAskedReplays(ctx.db, endpoint.id, lastReplay)) {
           lastReplay = replayId
           yield tracked(String(after), { kind: 'replay', replayId, requestId })
         }
