@@ -11,7 +11,7 @@ import {
 import { type FirstAttempts, NO_FIRST_ATTEMPTS } from '@creel/core/deliveries'
 import { dividedLimits, Slots } from '@creel/core/dispatch'
 import { isDeadlock } from '@creel/core/platform/db'
-import { sleep, within } from '@creel/core/platform/time'
+import { restFor, within } from '@creel/core/platform/time'
 import { Turns } from '@creel/core/platform/turns'
 import type { Job as BossJob, JobResult, PgBoss } from 'pg-boss'
 
@@ -175,7 +175,7 @@ async function queueNext(
     } catch (err) {
       log.debug({ err, queue: name }, 'could not queue the next run')
       if (stopping.aborted) return
-      await sleep(CHAIN_RETRY_MS)
+      await restFor(CHAIN_RETRY_MS)
     }
   }
 }

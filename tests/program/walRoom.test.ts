@@ -2,7 +2,7 @@ import { expect, spyOn, test } from 'bun:test'
 import { readdirSync, readlinkSync } from 'node:fs'
 import { type FileHandle, open, readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { sleep } from '@creel/core/platform/time'
+import { restFor } from '@creel/core/platform/time'
 import { startEmbeddedPostgres } from '@creel/program'
 import { Client } from 'pg'
 import { eventually } from '../support/eventually.ts'
@@ -23,7 +23,7 @@ async function query<Row>(url: string, text: string): Promise<Row[]> {
 
 test('segments of the WAL are ready before sessions need them, more under load, and recovery reads past none', async () => {
   // A slow disk: sessions use segments up while others are still being made.
-  using _ = await watchSyncs(() => sleep(300))
+  using _ = await watchSyncs(() => restFor(300))
   const dataDir = join(await temporaryFolder(), '.creel')
   await using running = await start(dataDir)
   const { postgres } = running

@@ -1,5 +1,5 @@
 import type { Clock } from '../api/services.ts'
-import { sleep } from '../platform/time/index.ts'
+import { restFor } from '../platform/time/index.ts'
 
 /** The most milliseconds between a look and its first start. */
 export const LEAD_MS_MAX = 1000
@@ -74,7 +74,7 @@ export class Pacing {
     let at: number | null = first
     while (at !== null) {
       const waitMs = at - this.#shared()
-      if (waitMs > 0) await sleep(waitMs)
+      if (waitMs > 0) await restFor(waitMs)
       if (!isStrict || isStopping() || this.#shared() - at <= LATE_MS_MAX) return
       at = await reserve({ missed: at, earliest: this.#shared() + this.#leadMs, spacingMs })
     }

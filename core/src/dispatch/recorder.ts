@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Services } from '../api/services.ts'
 import { isRefusedForGood } from '../platform/db/index.ts'
 
@@ -90,7 +90,7 @@ export class Recorder<Result> {
           isRefused ? 'dropped a result that cannot be recorded' : 'could not record results',
         )
         if (isRefused) return
-        await pause(RETRY_MS)
+        await sleep(RETRY_MS)
       }
     } while (performance.now() < giveUpAt)
   }

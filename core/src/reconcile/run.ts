@@ -3,7 +3,7 @@ import { isSealed, SEALED_MS } from '../api/seal.ts'
 import type { Services } from '../api/services.ts'
 import { hashWith } from '../engine/storing/index.ts'
 import { isDatabaseOutage, isDeadlock, isWorthAnotherLease } from '../platform/db/index.ts'
-import { sleep } from '../platform/time/index.ts'
+import { restFor } from '../platform/time/index.ts'
 import { requeueLost } from '../runs/index.ts'
 import { openHashKey } from '../workspaces/index.ts'
 import {
@@ -57,7 +57,7 @@ async function workOn(services: Services, lease: Lease, signal: AbortSignal): Pr
       return { after: 'wait', milliseconds: PAUSE_MS }
     })
     if (next.after === 'ended' || next.milliseconds > PAUSE_MS) return next
-    if (next.milliseconds > 0) await sleep(next.milliseconds)
+    if (next.milliseconds > 0) await restFor(next.milliseconds)
     if (performance.now() >= endsAt || signal.aborted || services.stopping.aborted)
       return { after: 'wait', milliseconds: 0 }
   }

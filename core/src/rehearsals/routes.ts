@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type TrackedEnvelope, tracked } from '@trpc/server'
 import { z } from 'zod'
 import { Download, type EventOf, type Finds } from '../api/contract.ts'
@@ -195,7 +195,7 @@ async function* followReplay(
       yield tracked(String(looks + 1), { kind: 'ended', state, reason })
       return
     }
-    await delay(POLL_MS, undefined, { signal: ended }).catch(() => undefined)
+    await sleep(POLL_MS, undefined, { signal: ended }).catch(() => undefined)
   }
   throwIfRefused()
 }

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import { notAllowed } from '../api/errors.ts'
@@ -69,7 +69,7 @@ export async function takeItems(
       const lookedAt = performance.now()
       await changes.next(nextInMs)
       const pauseMs = Math.min(LOOK_PAUSE_MS, nextInMs ?? LOOK_PAUSE_MS) - (performance.now() - lookedAt)
-      if (pauseMs > 0) await delay(pauseMs, undefined, { signal: ended }).catch(() => undefined)
+      if (pauseMs > 0) await sleep(pauseMs, undefined, { signal: ended }).catch(() => undefined)
     }
   })
 }

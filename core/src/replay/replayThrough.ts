@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type ActionRow, pauseGone } from '../actions/index.ts'
 import { type ChannelState, listChannelStates, sendNotify, writeNotify } from '../alertChannels/index.ts'
 import { DomainError, notFound } from '../api/errors.ts'
@@ -164,7 +164,7 @@ async function recordReplay(
         { err: error, attemptId: ended.attempt.id },
         'could not record the result of a replay',
       )
-      await setTimeout(RETRY_MS)
+      await sleep(RETRY_MS)
     }
   }
 }

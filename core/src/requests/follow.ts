@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type TrackedEnvelope, tracked } from '@trpc/server'
 import { z } from 'zod'
 import type { Context } from '../api/context.ts'
@@ -152,7 +152,7 @@ async function* events(
       const states = takeStates(follower.moved, after)
       if (states.length > 0) yield tracked(String(after), { kind: 'changed', states })
       const beat = beatMilliseconds(follower.count(), sent)
-      await setTimeout(beat - (performance.now() % beat), undefined, { signal: stream.ended }).catch(() => {})
+      await sleep(beat - (performance.now() % beat), undefined, { signal: stream.ended }).catch(() => {})
     }
   } finally {
     follower.leave()

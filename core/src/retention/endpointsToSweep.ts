@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Services } from '../api/services.ts'
 import { planOf, retentionMs } from '../plans/index.ts'
@@ -61,7 +61,7 @@ export async function inBatches(signal: AbortSignal, batch: () => Promise<boolea
     const started = performance.now()
     if (!(await batch())) return
     const took = performance.now() - started
-    await setTimeout(Math.min(Math.max(2 * took, REST_MS.min), REST_MS.max))
+    await sleep(Math.min(Math.max(2 * took, REST_MS.min), REST_MS.max))
   }
 }
 

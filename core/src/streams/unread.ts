@@ -1,5 +1,5 @@
 import type { Context } from '../api/context.ts'
-import { sleep } from '../platform/time/index.ts'
+import { restFor } from '../platform/time/index.ts'
 
 const MIB = 1024 * 1024
 
@@ -101,7 +101,7 @@ export function holdUnread(
       for (const deadline = performance.now() + ROOM_WAIT_MS; isFull(bytes) && !holding.isTold; ) {
         const left = deadline - performance.now()
         if (left <= 0 || ended.aborted) return false
-        await Promise.race([freed.promise, sleep(left)])
+        await Promise.race([freed.promise, restFor(left)])
       }
       if (ended.aborted || holding.isTold) return false
       holding.events.push(bytes)

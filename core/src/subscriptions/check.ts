@@ -5,7 +5,7 @@ import { DomainError } from '../api/errors.ts'
 import { countSlots, takeSlot } from '../api/slots.ts'
 import { type InputIssue, issue } from '../engine/issues.ts'
 import { secretProblem } from '../engine/signing/index.ts'
-import { sleep } from '../platform/time/index.ts'
+import { restFor } from '../platform/time/index.ts'
 import { type Callback, type Failure, failureOf, messageId, sendMessage } from './callback.ts'
 import {
   CHECKS_A_MINUTE,
@@ -83,7 +83,7 @@ async function requireFewFailures(ctx: Context, { own, all }: ReturnType<typeof 
     const detail = 'Too many checks of callbacks at this host failed. Try again later.'
     throw new DomainError('rate_limited', detail, { retryAfterSeconds: 60 })
   }
-  if (areMany) await sleep(SLOWED_MS)
+  if (areMany) await restFor(SLOWED_MS)
 }
 
 /** Slots that are never freed are a sliding-window counter. Concurrent calls may count beyond a bound. */

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Db, type OpenDatabase, openDatabase, run, statement } from '@creel/core'
 import { migrate, migrationState } from '@creel/migrations'
 import type { Logger } from 'pino'
@@ -92,7 +92,7 @@ export async function connectAsGuest(options: ConnectOptions): Promise<Connected
     } catch (error) {
       if (!(error instanceof DataFolderInUse) || performance.now() > deadline) throw error
     }
-    await pause(100)
+    await sleep(100)
   }
 }
 
@@ -232,7 +232,7 @@ export async function requireServer(
         })
       }
       if (!hasWaited) warn(`waiting for the database: ${message}`)
-      await pause(RETRY_MILLISECONDS)
+      await sleep(RETRY_MILLISECONDS)
     }
   }
 }

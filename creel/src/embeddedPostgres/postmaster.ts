@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { open, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { StartupError } from '../startupError.ts'
 import { isAlive } from '../stopping.ts'
 import { withClient } from './cluster.ts'
@@ -128,7 +128,7 @@ export async function startPostmaster(
           (outcome.log === '' ? '' : `\n${outcome.log.split('\n').slice(-8).join('\n')}`),
       )
     }
-    await pause(ORPHAN_PAUSE_MILLISECONDS)
+    await sleep(ORPHAN_PAUSE_MILLISECONDS)
   }
 }
 
@@ -169,7 +169,7 @@ async function startOnce(
     const mark = await readPidFile(home.clusterFolder)
     if (mark?.pid === child.pid && mark?.status === 'ready' && child.pid !== undefined)
       return { pid: child.pid }
-    await pause(POLL_MILLISECONDS)
+    await sleep(POLL_MILLISECONDS)
   }
   const said = (await readFile(home.logFile, 'utf8').catch(() => '')).slice(logStart).trim()
   return { reason: ended ?? `it took over ${START_SECONDS_MAX} s`, log: said }
@@ -191,7 +191,7 @@ export async function stopPostmaster(pid: number, clusterFolder: string): Promis
     while (performance.now() < deadline) {
       const mark = await readPidFile(clusterFolder)
       if (mark?.pid !== pid || !(await isPostmaster(pid, clusterFolder))) return
-      await pause(POLL_MILLISECONDS)
+      await sleep(POLL_MILLISECONDS)
     }
   }
 }

@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite'
 import { closeSync, fchmodSync, openSync } from 'node:fs'
 import { chmod, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { backoffMs } from '@creel/core/platform/time'
 import type { Logger } from 'pino'
 import { StartupError } from '../startupError.ts'
@@ -203,7 +203,7 @@ async function adopt(
       )
       await stopPostmaster(mark.pid, home.clusterFolder)
     }
-    await pause(50)
+    await sleep(50)
     mark = await readPidFile(home.clusterFolder)
   }
   if (mark !== undefined) await disownPidFile(home.clusterFolder)

@@ -1,6 +1,6 @@
 import { constants, link, open, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { sleep } from '@creel/core/platform/time'
+import { restFor } from '@creel/core/platform/time'
 import type { Logger } from 'pino'
 import { syncFolder } from '../dataFolder.ts'
 import { withClient } from './cluster.ts'
@@ -204,7 +204,7 @@ async function writeSegment(
         await handle.write(zeros, 0, bytes, written)
         written += bytes
         const from = performance.now()
-        await sleep(PIECE_PAUSE_MS)
+        await restFor(PIECE_PAUSE_MS)
         lateMs = performance.now() - from - PIECE_PAUSE_MS
       }
       if (account !== undefined) await handle.chown(account.uid, account.gid)

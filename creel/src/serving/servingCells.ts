@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { checkDatabase, type OpenDatabase, openDatabase } from '@creel/core'
 import { isDatabaseOutage, SEARCH_CONNECTIONS } from '@creel/core/platform/db'
 import { within } from '@creel/core/platform/time'
@@ -74,7 +74,7 @@ export async function connectHome(configs: readonly Config[], options: CellsOpti
       throw new StartupError(`No cell can be opened. ${words.join(' ')}`)
     }
     if (!hasWaited) options.log.warn('waiting for a cell')
-    await pause(OPEN_MS)
+    await sleep(OPEN_MS)
   }
 }
 
@@ -113,7 +113,7 @@ export function keepCells(
 ): KeptCells {
   const stopping = new AbortController()
   const open = new Set<OpenCell>()
-  const wait = (ms: number) => pause(ms, undefined, { signal: stopping.signal }).catch(() => undefined)
+  const wait = (ms: number) => sleep(ms, undefined, { signal: stopping.signal }).catch(() => undefined)
 
   const openCell = async (config: Config): Promise<Connected | undefined> => {
     const place = config.cell

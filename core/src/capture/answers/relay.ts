@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Services } from '../../api/services.ts'
 import { headersFromText, onFirstResult } from '../../deliveries/index.ts'
 import { relayedResponse, type ServedResponse } from '../../endpoints/index.ts'
@@ -138,7 +138,7 @@ class LookUp {
         for (const waiter of asked) waiter.known = -1
         pauseMs = FAILED_LOOK_MS
       }
-      await pause(pauseMs, undefined, { ref: false })
+      await sleep(pauseMs, undefined, { ref: false })
     }
     this.#isLooking = false
   }

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Db } from '../../platform/db/index.ts'
 import type { Step } from './steps.ts'
 import { type MovedTable, query } from './tables.ts'
@@ -115,6 +115,6 @@ async function noneLeft(source: Db, text: string, value: unknown, timeoutMs: num
     const [row] = await query<{ left: number }>(source, text, [value])
     if (row?.left === 0) return true
     if (performance.now() > deadline) return false
-    await pause(LOOK_MS)
+    await sleep(LOOK_MS)
   }
 }

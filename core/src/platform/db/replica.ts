@@ -1,4 +1,4 @@
-import { sleep, within } from '../time/index.ts'
+import { restFor, within } from '../time/index.ts'
 import { codeOf, isDatabaseOutage } from './failures.ts'
 import type { OpenDatabase } from './open.ts'
 import { type Db, run, statement } from './statement.ts'
@@ -111,7 +111,7 @@ export function readsWithReplica(
     for (const deadline = performance.now() + WAIT_MS; ; ) {
       if ((await sharedLook()) >= position) return true
       if (performance.now() >= deadline) return false
-      await sleep(POLL_MS)
+      await restFor(POLL_MS)
     }
   }
 

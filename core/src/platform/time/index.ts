@@ -2,11 +2,11 @@
 export const DAY_MS = 86_400_000
 
 /**
- * Resolves after a time. It does not keep the process alive.
+ * Resolves after a time. Unlike a `sleep` of `node:timers/promises`, it does not keep the process alive.
  *
  * @param milliseconds below 0 counts as 0
  */
-export function sleep(milliseconds: number): Promise<void> {
+export function restFor(milliseconds: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, Math.max(0, milliseconds)).unref()
   })

@@ -1,4 +1,4 @@
-import { sleep } from '../../platform/time/index.ts'
+import { restFor } from '../../platform/time/index.ts'
 
 /** Pauses are so many times as long as the work before them, so that a run takes a quarter of a core at most. */
 const REST = { times: 3, minMs: 2, maxMs: 500 } as const
@@ -11,7 +11,7 @@ export function pacer(): Pause {
   let before = performance.now()
   return async () => {
     const workedMs = performance.now() - before
-    await sleep(Math.min(REST.maxMs, Math.max(REST.minMs, workedMs * REST.times)))
+    await restFor(Math.min(REST.maxMs, Math.max(REST.minMs, workedMs * REST.times)))
     before = performance.now()
   }
 }
