@@ -1,5 +1,6 @@
 import { DomainError, type Services } from '@creel/core'
 import { setNewest } from '@creel/core/platform/memory'
+import { HOUR_MS } from '@creel/core/platform/time'
 import {
   createRelayEndpoint,
   RELAY_CREATIONS_PER_ADDRESS,
@@ -107,7 +108,6 @@ export function relayRoutes(services: Services) {
   }
 }
 
-const HOUR_MS = 3_600_000
 const KIB = 1024
 
 /** The terms of a relay: its use in one command, and every number that bounds it. */

@@ -4,6 +4,7 @@ import type { Context } from '../api/context.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import { secretProblem } from '../engine/signing/index.ts'
 import type { ActionsTable } from '../platform/db/index.ts'
+import { HOUR_MS } from '../platform/time/index.ts'
 import type { Sealing } from './declarations.ts'
 import type { CreateInput } from './schema.ts'
 
@@ -47,7 +48,7 @@ export function signingColumns(
     // Sealed again: a change of the installation's keys may have passed the row since it was read.
     previousSigningSecret: previous === null ? null : secrets.seal(previous, workspaceId),
     previousSigningSecretUntil:
-      previous === null ? null : new Date(now.getTime() + DUAL_SECRET_HOURS * 3_600_000),
+      previous === null ? null : new Date(now.getTime() + DUAL_SECRET_HOURS * HOUR_MS),
   }
 }
 

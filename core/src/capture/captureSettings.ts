@@ -26,14 +26,13 @@ import {
 import { planOf } from '../plans/index.ts'
 import { type Db, run, statement } from '../platform/db/index.ts'
 import { openDataKey } from '../platform/secrets/index.ts'
+import { HOUR_MS } from '../platform/time/index.ts'
 import type { Sealing } from '../requests/index.ts'
 import { listCriteria } from '../watchdogs/index.ts'
 import { ensureHashKey, openHashKey } from '../workspaces/index.ts'
 import { type AnswerScript, answerScript } from './answers/script.ts'
 import { withStoredKeys } from './orderKeys.ts'
 import { type Repeating, repeatingOf } from './storedCapture.ts'
-
-const HOUR_MS = 3_600_000
 
 /** Length of the window of the capture rate, in seconds. It is fixed, and starts with its first capture. */
 export const WINDOW_SECONDS = 60

@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely'
 import { type ActionsTable, encodeArray, INT4, INT8, type RowsOf, statement } from '../platform/db/index.ts'
 import { sealedColumns } from '../platform/secrets/index.ts'
+import { HOUR_MS } from '../platform/time/index.ts'
 import { SHORT_BODY } from '../requests/index.ts'
 
 /** An attempt of a delivery that is due. */
@@ -87,7 +88,7 @@ export function dueParameters(due: readonly DueAttempt[]): Buffer[] {
 }
 
 export function offUntil(row: Pick<DueRow, 'offSince'>, now: Date): Date {
-  return new Date((row.offSince ?? now).getTime() + ACTION_OFF_HOURS * 3_600_000)
+  return new Date((row.offSince ?? now).getTime() + ACTION_OFF_HOURS * HOUR_MS)
 }
 
 /** Whether the action is switched off or suspended by the plan. */

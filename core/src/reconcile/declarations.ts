@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { counterBy } from '../platform/metrics/index.ts'
 import { sealedTable } from '../platform/secrets/index.ts'
+import { HOUR_MS } from '../platform/time/index.ts'
 import { type Runs, runQueues } from '../runs/index.ts'
 
 /** Pages of a sender's list that one run reads. */
@@ -13,7 +14,7 @@ export const PAGE_EVENTS = 100
 export const PAGE_BYTES_MAX = 4 * 1024 * 1024
 
 /** Longest time from the start of a run to its end, in milliseconds. */
-export const RUN_MS_MAX = 2 * 3_600_000
+export const RUN_MS_MAX = 2 * HOUR_MS
 
 /** Runs of a workspace that run at once; the others wait. */
 export const RUNNING_MAX = 2

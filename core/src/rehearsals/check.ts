@@ -5,6 +5,7 @@ import { type EndpointRow, storedSettings } from '../endpoints/index.ts'
 import { type InputIssue, issue } from '../engine/issues.ts'
 import { decodeRule } from '../engine/rules/index.ts'
 import type { Db } from '../platform/db/index.ts'
+import { HOUR_MS } from '../platform/time/index.ts'
 import { isComparedPath } from './compare.ts'
 import { PER_SECOND_DEFAULT, RUN_MS_MAX } from './declarations.ts'
 import { baselineAction } from './options.ts'
@@ -103,7 +104,7 @@ async function targetIssues(ctx: Asked, { to, sign }: Accepted<StartInput>): Pro
 
 export function tooLong(plannedMs: number): InputIssue[] {
   if (plannedMs <= RUN_MS_MAX) return []
-  const hours = Math.ceil(plannedMs / 3_600_000)
+  const hours = Math.ceil(plannedMs / HOUR_MS)
   const detail = `The replay would take ${hours} hours; at most 24 are allowed. Without a pace it sends ${PER_SECOND_DEFAULT} requests a second.`
   return [issue(['pace'], 'out_of_range', detail)]
 }

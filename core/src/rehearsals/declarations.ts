@@ -3,6 +3,7 @@ import { laneQueue } from '../dispatch/index.ts'
 import type { Db, ReplayItemsTable, Trx } from '../platform/db/index.ts'
 import { sweepQueue } from '../platform/queues.ts'
 import { type DataKeyRef, type SecretBox, sealedAs, sealedMembers } from '../platform/secrets/index.ts'
+import { HOUR_MS } from '../platform/time/index.ts'
 
 /** Requests that one replay sends, at most. */
 export const REQUESTS_MAX = 10_000
@@ -11,7 +12,7 @@ export const REQUESTS_MAX = 10_000
 export const PER_SECOND_DEFAULT = 50
 
 /** Longest replay by its pace, in milliseconds. */
-export const RUN_MS_MAX = 24 * 3_600_000
+export const RUN_MS_MAX = 24 * HOUR_MS
 
 /**
  * Replays of a workspace that the service sends at once; the others wait. Replays of one request, and those for

@@ -3,13 +3,13 @@ import { markEndpointDeleted } from '../endpoints/index.ts'
 import { type Plans, withLimits } from '../plans/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { Trx } from '../platform/db/index.ts'
+import { HOUR_MS } from '../platform/time/index.ts'
 import { lockCounters } from '../requests/index.ts'
 import { deleteWorkspaces } from '../workspaces/index.ts'
 import { countLive, findEmptyWorkspaces, findIdle, forgetEnded } from './statements.ts'
 
 const MIB = 1_048_576
 const MINUTE_MS = 60_000
-const HOUR_MS = 60 * MINUTE_MS
 
 /** Endpoints of all strangers together, those that wait to be deleted included. */
 export const RELAY_ENDPOINTS_MAX = 1000

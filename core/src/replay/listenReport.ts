@@ -6,6 +6,7 @@ import { endpointId, InstantInput, Int64, optional } from '../api/values.ts'
 import { attemptView, DeliveryAttempt, findAttempts, recordListen } from '../deliveries/index.ts'
 import { wireField } from '../engine/message/index.ts'
 import { markReported } from '../listeners/index.ts'
+import { HOUR_MS } from '../platform/time/index.ts'
 import { findsRequest } from '../requests/index.ts'
 
 const requestId = Int64.meta({ description: 'Id of the captured request' })
@@ -40,7 +41,7 @@ const report = {
 }
 
 /** Tolerance for times in the future, because the clock of a listener's machine may be wrong by hours. */
-const FUTURE_MS_MAX = 24 * 3_600_000
+const FUTURE_MS_MAX = 24 * HOUR_MS
 
 /** Reports of listeners about replayed requests. */
 export const listenReportRoutes = router({

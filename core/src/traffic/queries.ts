@@ -21,7 +21,6 @@ interface CountRow {
 type MinuteCount = Omit<CountRow, 'bucket'> & { readonly minute: Date }
 
 export const MINUTE_MS = 60_000
-export const HOUR_MS = 60 * MINUTE_MS
 
 /**
  * Distributes counts of minutes over the parts of a period. A minute that spans several parts is divided into whole

@@ -4,9 +4,9 @@ import { validationFailed } from '../api/errors.ts'
 import { route, router } from '../api/route.ts'
 import { endpointId, InstantInput, optional, Timestamp } from '../api/values.ts'
 import { findsEndpoint } from '../endpoints/index.ts'
-import { DAY_MS } from '../platform/time/index.ts'
+import { DAY_MS, HOUR_MS } from '../platform/time/index.ts'
 import { searching } from '../requests/index.ts'
-import { countTraffic, HOUR_MS, TRAFFIC_DAYS_MAX, type TrafficOf } from './queries.ts'
+import { countTraffic, TRAFFIC_DAYS_MAX, type TrafficOf } from './queries.ts'
 import { EndpointStats, endpointStats } from './stats.ts'
 
 const BUCKETS_MAX = 120

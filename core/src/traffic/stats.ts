@@ -5,8 +5,9 @@ import { withExample } from '../api/examples.ts'
 import { Timestamp } from '../api/values.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import { run, statement } from '../platform/db/index.ts'
+import { HOUR_MS } from '../platform/time/index.ts'
 import { searching } from '../requests/index.ts'
-import { HOUR_MS, idBefore } from './queries.ts'
+import { idBefore } from './queries.ts'
 
 /** Storage, traffic and delivery backlog of an endpoint. */
 export const EndpointStats = withExample(

@@ -4,6 +4,7 @@ import type { Services } from '../../api/services.ts'
 import { Int64, Timestamp } from '../../api/values.ts'
 import { storedWord } from '../../engine/words/index.ts'
 import { type ActionsTable, type Db, run, statement } from '../../platform/db/index.ts'
+import { HOUR_MS } from '../../platform/time/index.ts'
 import { type DeliveryPolicy, storedPolicy } from '../policy.ts'
 import { BREAKER_STATES, spacingOf } from './decide.ts'
 
@@ -118,7 +119,7 @@ export async function readBacklog(
     isStopped || row.waiting === 0
       ? null
       : new Date(Math.max(now.getTime(), row.notBefore?.getTime() ?? 0) + row.waiting * spacingMs)
-  const goneBy = drainsAt?.getTime() ?? now.getTime() + EXPIRY_HOURS * 3_600_000
+  const goneBy = drainsAt?.getTime() ?? now.getTime() + EXPIRY_HOURS * HOUR_MS
   const receivedBefore = new Date(goneBy - action.retentionMs)
   const [expiring] =
     row.oldestWaitingAt === null ? [] : await run(db, COUNT_EXPIRING, [action.id, receivedBefore])

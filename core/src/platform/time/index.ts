@@ -1,5 +1,6 @@
 /** A day in milliseconds: always 24 hours, without regard to time zones. */
 export const DAY_MS = 86_400_000
+export const HOUR_MS = 3_600_000
 
 /**
  * Resolves after a time. Unlike a `sleep` of `node:timers/promises`, it does not keep the process alive.
