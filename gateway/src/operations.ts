@@ -1,7 +1,7 @@
 import { registry } from '@creel/core/platform/metrics'
 import { within } from '@creel/core/platform/time'
 import type { Logger } from 'pino'
-import type { FetchHandler } from './fetchHandler.ts'
+import type { FetchHandler } from './http/fetchAnswer.ts'
 
 /** Checks and figures of the process, for monitoring. */
 export interface Operations {

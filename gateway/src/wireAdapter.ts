@@ -1,7 +1,7 @@
 import type { AnyElysia } from 'elysia'
 import type { ElysiaAdapter } from 'elysia/adapter'
 import { WebStandardAdapter } from 'elysia/adapter/web-standard'
-import type { FetchHandler } from './fetchHandler.ts'
+import type { FetchHandler } from './http/fetchAnswer.ts'
 import { isWireRoute, type WireRoute } from './http/wireRoute.ts'
 import { type Listener, type ListenerOptions, listen } from './listener.ts'
 import { noteAddress } from './requestIdentity.ts'

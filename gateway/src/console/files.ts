@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { FetchHandler } from '../fetchHandler.ts'
+import type { FetchHandler } from '../http/fetchAnswer.ts'
 import { answerOfKept } from '../http/longAnswer.ts'
 
 const Place = z.tuple([z.int().min(0), z.int().min(0)])

@@ -2,12 +2,20 @@ import { METHODS } from 'node:http'
 import { DomainError } from '@creel/core'
 import { CONNECTION_FIELDS } from '@creel/core/engine/words'
 import { slices } from '@creel/core/platform/turns'
-import type { FetchHandler } from '../fetchHandler.ts'
 import type { AnswerStream, Exchange } from './exchange.ts'
 import { heldBytesOf } from './longAnswer.ts'
 import { isOfApi, ownAnswer } from './ownAnswers.ts'
 import { connectionFields, currentDate, statusLine } from './readyAnswer.ts'
 import { asciiPathOf } from './requestHead.ts'
+
+/** The handler of a fetch-style server: all of the gateway except the capture route. */
+export type FetchHandler = (request: Request, client?: FetchClient) => Promise<Response>
+
+/** The sender of a request. */
+export interface FetchClient {
+  /** Taken from trusted proxies; null when unknown. */
+  readonly address: string | null
+}
 
 /** Fields of an answer that are not taken over: those of its connection, and `Date`, which the listener writes itself. */
 const NOT_TAKEN_OVER: ReadonlySet<string> = new Set([...CONNECTION_FIELDS, 'date'])

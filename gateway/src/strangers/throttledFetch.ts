@@ -1,6 +1,6 @@
 import { DomainError, type Services } from '@creel/core'
 import { presentedSession, signInOf } from '../console/index.ts'
-import type { FetchHandler } from '../fetchHandler.ts'
+import type { FetchHandler } from '../http/fetchAnswer.ts'
 import { refusedRequests } from '../metrics.ts'
 import { exchangedTextOf } from '../oauth/index.ts'
 import { hasFailed, isOfCaller, presentedKey, traceIdOf } from '../requestIdentity.ts'
