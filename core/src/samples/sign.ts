@@ -37,7 +37,8 @@ export interface Signed {
 
 /**
  * Signs a sample like its provider, with the endpoint's secret: by the endpoint's own scheme if the user defined one,
- * else by the catalog's. Without a secret, or if the provider signs with a private key, the sample stays unsigned.
+ * else by the catalog's. Without a secret, or if the provider signs with a private key, the sample stays unsigned. So it
+ * does if another provider's requests would show the secret itself.
  */
 export function signSample(draft: Draft, signing: Signing): Signed {
   const secret = signing.settings.signingSecret
@@ -70,7 +71,9 @@ function schemeFor(draft: Draft, { provider, settings }: Signing, secret: string
     if (row.when?.query !== undefined || row.when?.header !== undefined) return false
     const place = draft.isForm ? ['header', 'form'] : ['header', 'body']
     const signsForm = /\{form/.test(row.message ?? '')
-    return /^(hmac|token)$/.test(row.mac) && place.includes(row.signature.in) && (draft.isForm || !signsForm)
+    // A token is the secret itself, and was given to be shown to the readers of this provider's captures only.
+    const isFitting = row.mac === 'hmac' || (row.mac === 'token' && provider === settings.provider)
+    return isFitting && place.includes(row.signature.in) && (draft.isForm || !signsForm)
   })
   // If items have their own signatures, receivers check those.
   return fitting.find(({ items }) => items !== undefined && items in draft.body) ?? fitting[0]

@@ -356,6 +356,16 @@ describe('before anything is sent', () => {
     expect(receiver.received).toHaveLength(before)
   })
 
+  test('a secret that is a key is shown as no token, whatever the sender used', async () => {
+    const signingSecret = `whsec_${Buffer.from(SECRET).toString('base64')}`
+    const gitlab = await alice.endpoint({ provider: 'gitlab', signingSecret })
+    await gitlab.capture({ headers: { 'X-Gitlab-Token': 'of the sender', 'webhook-id': 'msg_1' } })
+    const order = { select: { filter: {} }, to: { url: receiver.url }, sign: 'provider', dryRun: true }
+    const { text } = await alice.post(gitlab.at('/replays'), order)
+    expect(text).toContain('webhook-signature')
+    expect(text).not.toContain(signingSecret)
+  })
+
   test('every wrong part is named at once', async () => {
     const answer = await alice.post(at(), {
       select: {},

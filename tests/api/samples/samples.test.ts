@@ -83,6 +83,13 @@ describe('a sample', () => {
     expect(gitlab.detail.verification?.verdict).toBe('verified')
   })
 
+  test('of another provider does not show the secret in place of a signature', async () => {
+    const members = { provider: 'github', signingSecret: SECRET }
+    const { answer, detail } = await sent(members, { provider: 'gitlab' })
+    expect(answer.signed).toBe(false)
+    expect(JSON.stringify(detail)).not.toContain(SECRET)
+  })
+
   test('goes unsigned where the endpoint has no secret', async () => {
     const { answer, detail } = await sent({ provider: 'stripe' }, { provider: 'stripe' })
     expect(answer).toMatchObject({ signed: false, event: 'checkout.session.completed' })

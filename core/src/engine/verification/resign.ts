@@ -87,7 +87,10 @@ export function resigned(
   const secret = settings.signingSecret
   if (secret === null) return { problem: 'the endpoint has no signing secret' }
   const preset = provider === null ? undefined : findProvider(provider)
-  const fitting = schemeRowsOf(settings.manual, preset).filter((row) => fits(row, secret))
+  const all = schemeRowsOf(settings.manual, preset).filter((row) => fits(row, secret))
+  // A secret that is a key by its prefix is no token: it would be sent as it is.
+  const keyed = all.filter(({ when }) => when?.secretPrefix !== undefined)
+  const fitting = keyed.length > 0 ? keyed : all
   // The scheme that the sender used, if there are several.
   const row =
     fitting.find(({ signature }) => request.headers.some(([name]) => isNamed(name, signature.name ?? ''))) ??
