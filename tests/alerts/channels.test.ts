@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Trx } from '@creel/core'
 import { z } from 'zod'
 import { AlertReceiver } from '../support/alertReceiver.ts'
 import type { Client } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
+import { holdOpen } from '../support/heldWrites.ts'
+import { isWaitingForLock } from '../support/lockWaits.ts'
 import { wrongParts } from '../support/problems.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -252,6 +255,41 @@ describe('PUT /api/v1/alert-channels/{id}', () => {
       settings: { url: `${receiver.url}/hook`, headers: { 'X-Team': 'ops' } },
     })
     expect(changed.text).not.toContain(WEBHOOK_SECRET)
+  })
+
+  test('a token does not follow to another host', async () => {
+    const settings = { topic: 'ops', serverUrl: `${receiver.url}/` }
+    const { id } = await create({ kind: 'ntfy', secret: 'tk_of-the-owner', settings })
+    const put = (body: object) => service.alice.put(`${PATH}/${id}`, body)
+    const elsewhere = { serverUrl: 'http://127.0.0.1:9/' }
+    expect(wrongParts(await put({ settings: elsewhere }))).toEqual(['#/secret required'])
+    expect(wrongParts(await put({ settings: { serverUrl: '' } }))).toEqual(['#/secret required'])
+    expect((await put({ settings: { topic: 'dev', serverUrl: `${receiver.url}/ntfy` } })).status).toBe(200)
+    expect((await put({ settings: elsewhere, secret: 'tk_another' })).status).toBe(200)
+    expect((await put({ settings, secret: '' })).status).toBe(200)
+    expect((await put({ settings: elsewhere })).status).toBe(200)
+  })
+
+  test('also where another call has stored the token meanwhile', async () => {
+    const { alice, db } = service
+    const settings = { topic: 'ops', serverUrl: `${receiver.url}/` }
+    const [{ id }, other] = [
+      await create({ kind: 'ntfy', settings }),
+      await create({ kind: 'ntfy', settings, secret: 'tk_of-the-owner' }),
+    ]
+    const { secret } = await db
+      .selectFrom('alertChannels')
+      .where('id', '=', other.id)
+      .select('secret')
+      .executeTakeFirstOrThrow()
+    await using storing = holdOpen(db, (trx: Trx) =>
+      trx.updateTable('alertChannels').set({ secret }).where('id', '=', id).execute(),
+    )
+    await storing.isOpen
+    const call = alice.put(`${PATH}/${id}`, { settings: { serverUrl: 'http://127.0.0.1:9/' } })
+    await eventually('the call, waiting for the channel', () => isWaitingForLock(db))
+    await storing.release()
+    expect(wrongParts(await call)).toEqual(['#/secret required'])
   })
 
   test('what GET answers can be put back as it is', async () => {

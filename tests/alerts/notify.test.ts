@@ -292,4 +292,16 @@ describe('a notify action', () => {
     expect(text).not.toContain('verysecretpart')
     expect((await client.get(`${PATH}/deliveries`)).text).not.toContain('verysecretpart')
   })
+
+  test('its record hides a token that is a plain word', async () => {
+    const endpoint = await client.endpoint()
+    const settings = { topic: 'ops', serverUrl: receiver.url }
+    await notify(endpoint, await channel({ kind: 'ntfy', secret: 'hunter', settings }))
+    await endpoint.capture()
+    const { id } = await attempt(endpoint, 'Succeeded')
+    expect(receiver.messages[0]?.headers.authorization).toBe('Bearer hunter')
+    const { text } = await client.get(endpoint.at(`/deliveries/${id}`))
+    expect(text).toContain('Bearer ***')
+    expect(text).not.toContain('hunter')
+  })
 })

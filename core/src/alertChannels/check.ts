@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import type { Accepted } from '../api/checks.ts'
 import type { Services } from '../api/services.ts'
+import { MASK } from '../engine/credentials.ts'
 import { type InputIssue, issue } from '../engine/issues.ts'
 import { DAY_MS } from '../platform/time/index.ts'
 import { type Channel, isConnected } from './channel.ts'
 import { type ChannelKind, type ChannelKindName, channelKind } from './kinds/index.ts'
 import { type CreateInput, MUTE_DAYS_MAX, type SubscriptionInput, type UpdateInput } from './schema.ts'
-import { readSettings } from './settings.ts'
+import { type ChannelSettings, readSettings, type SettingField, textSetting } from './settings.ts'
 
 const TOKEN_MAX = 512
 const SIGNING_SECRET_MIN = 16
@@ -44,14 +45,22 @@ const PLAIN_WORD = /^[a-z]{1,10}$/
 
 /**
  * Masks a credential in text from outside, because providers quote addresses and tokens in their answers. For an
- * address, its path, its longer path segments and its query values are masked, too.
+ * address, its path, its longer path segments and its query values are masked, too. A short token, or one that is a plain
+ * word, is masked where it stands alone.
  */
 export function maskSecret(text: string, secret: string | null): string {
   if (secret === null) return text
+  if (!isTelling(secret)) {
+    const alone = secret.replaceAll(/\W/g, '\\$&')
+    return text.replaceAll(new RegExp(`(?<![\\w-])${alone}(?![\\w-])`, 'g'), MASK)
+  }
   let masked = text
-  for (const part of secretParts(secret)) masked = masked.replaceAll(part, '***')
+  for (const part of secretParts(secret)) masked = masked.replaceAll(part, MASK)
   return masked
 }
+
+/** Whether a part of a credential is masked within other text, too. */
+const isTelling = (part: string) => part.length >= PART_MIN && !PLAIN_WORD.test(part)
 
 /** Longest first, so that a part never masks only a piece of a longer one. */
 function secretParts(secret: string): string[] {
@@ -62,7 +71,7 @@ function secretParts(secret: string): string[] {
     parts.push(...url.pathname.split('/'), ...url.searchParams.values())
   }
   return [...new Set(parts.flatMap((part) => [part, encodeURIComponent(part)]))]
-    .filter((part) => part.length >= PART_MIN && !PLAIN_WORD.test(part))
+    .filter(isTelling)
     .sort((a, b) => b.length - a.length)
 }
 
@@ -101,6 +110,26 @@ export function checkConnected(channel: Channel): InputIssue[] {
   return [issue(['secret'], 'required', detail)]
 }
 
+/**
+ * A stored token stays with the host that it was given for: a call that names another one must give it again, so that no
+ * change of an address reveals it.
+ */
+export function movedTokenIssues(
+  { credential, fields }: ChannelKind,
+  stored: Pick<Channel, 'secret' | 'settings'>,
+  secret: string | undefined,
+  settings: ChannelSettings,
+): InputIssue[] {
+  if (credential !== 'token' || stored.secret === null || secret !== undefined) return []
+  const originOf = (from: ChannelSettings, { name, default: other }: SettingField) =>
+    URL.parse(textSetting(from, name) || (other ?? ''))?.origin
+  const isMoved = fields.some((field) => {
+    const origin = originOf(settings, field)
+    return field.type === 'url' && origin !== undefined && origin !== originOf(stored.settings, field)
+  })
+  return isMoved ? [issue(['secret'], 'required', 'secret must be given again for another host.')] : []
+}
+
 type Members = Pick<Accepted<UpdateInput>, 'secret' | 'settings' | 'events' | 'mutedUntil'>
 
 async function checkAll(
@@ -133,6 +162,7 @@ async function checkAll(
     else if (kind.credential === 'url')
       issues.push(...(await addressIssues(services, secret, ['secret'], false)))
   }
+  if (stored !== null) issues.push(...movedTokenIssues(kind, stored, secret, settings))
   return issues
 }
 

@@ -32,6 +32,13 @@ describe('maskSecret', () => {
     }
   })
 
+  test('hides a short token, or a plain word, where it stands alone', () => {
+    expect(maskSecret('Bearer hunter', 'hunter')).toBe('Bearer ***')
+    expect(maskSecret('{"key":"a.b","text":"a.bc -a.b xa.b a-b"}', 'a.b')).toBe(
+      '{"key":"***","text":"a.bc -a.b xa.b a-b"}',
+    )
+  })
+
   test('leaves other text alone', () => {
     const words = 'invalid_payload: two services are down'
     expect(maskSecret(words, 'https://hooks.slack.com/services/T0/B0/XXXXXXXX')).toBe(words)

@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { everySubscription, storedSubscriptions } from '../alerts/index.ts'
 import type { Context } from '../api/context.ts'
-import { notFound } from '../api/errors.ts'
+import { notFound, validationFailed } from '../api/errors.ts'
 import { requireRoom } from '../api/planGates.ts'
 import { changeOf, recordChange } from '../audit/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
 import { type Channel, channelOf, channelView, settingsView } from './channel.ts'
+import { movedTokenIssues } from './check.ts'
 import { UNTESTED } from './health.ts'
 import { channelKind } from './kinds/index.ts'
 import { channelRow, countChannels } from './queries.ts'
@@ -54,7 +55,8 @@ export async function createChannel(ctx: Context, input: CreateInput) {
  * switch do not.
  *
  * @param input checked by `checkChannelChange`
- * @throws DomainError `not_found` when the channel was deleted meanwhile
+ * @throws DomainError `not_found` when the channel was deleted meanwhile, `validation_failed` when it has got a token for
+ *   another host
  */
 export async function changeChannel(ctx: Context, id: string, input: UpdateInput) {
   const now = ctx.clock.now()
@@ -62,7 +64,11 @@ export async function changeChannel(ctx: Context, id: string, input: UpdateInput
     const row = await channelRow(trx, ctx.workspace.id, id).forUpdate().executeTakeFirst()
     if (row === undefined) throw notFound('alert channel')
     const channel = channelOf(row, ctx.secrets)
-    const { settings } = readSettings(channelKind(channel.kind).fields, input.settings, channel.settings)
+    const kind = channelKind(channel.kind)
+    const { settings } = readSettings(kind.fields, input.settings, channel.settings)
+    // The channel may have changed since the check.
+    const misfits = movedTokenIssues(kind, channel, input.secret, settings)
+    if (misfits.length > 0) throw validationFailed(misfits)
     const credentialChanged = input.secret !== undefined && input.secret !== (channel.secret ?? '')
     const mutedUntil = muteOf(input.mutedUntil, now)
     const changed = await trx
