@@ -19,6 +19,9 @@ A provider that is not here, or an account that signs differently, is described 
 be \`signatureAlgorithm\`, \`signatureEncoding\` and \`signaturePrefix\`. The signature is then over the raw body; for
 \`rsa-…\` and \`ed25519\` the signing secret is the public key, as PEM, SPKI or raw base64.
 
+A change to a provider that sends the secret itself (\`shared-token\`, \`basic-auth\`), or whose challenge is answered with the handshake
+token (Braintree), needs the secret or the token again: it was stored for another scheme.
+
 Schemes that sign the URL need \`CREEL_CAPTURE_URL\` to be the address that the provider was given.
 
 Challenges ("handshake") are answered in place of the configured response; one marked *secret* needs the signing secret

@@ -10,6 +10,7 @@ import {
   checkStoring,
   type EndpointRow,
   endpointView,
+  lockVerification,
   responsesText,
   settingsColumns,
   storedAnswerFrom,
@@ -18,7 +19,7 @@ import {
   updateEndpoint,
 } from '../endpoints/index.ts'
 import { type InputIssue, issue } from '../engine/issues.ts'
-import { checkSettings } from '../engine/verification/index.ts'
+import { checkSettings, shownSecretIssues } from '../engine/verification/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { fillColumns } from '../requests/index.ts'
 import { checkAnswering, checkAnswers, settleAnswers } from './answers.ts'
@@ -42,6 +43,7 @@ export async function checkEndpointChange(
   const changed = <Value>(value: Value, stored: Value) =>
     isDeepStrictEqual(value, stored) ? undefined : value
   const known = endpointView(endpoint, ctx)
+  const settings = storedSettings(endpoint, ctx.secrets)
   const answerFrom = isDeepStrictEqual(input.answerFrom, known.answerFrom) ? undefined : input.answerFrom
   issues.push(
     ...checkResponse({
@@ -50,7 +52,8 @@ export async function checkEndpointChange(
       responseHeaders: changed(input.responseHeaders, JSON.parse(endpoint.responseHeaders)),
       responseBody: changed(input.responseBody, endpoint.responseBody),
     }),
-    ...checkSettings(storedSettings(endpoint, ctx.secrets), input),
+    ...checkSettings(settings, input),
+    ...shownSecretIssues(settings, input),
     ...checkPaths({ ...input, eventIdPath: changed(input.eventIdPath, endpoint.eventIdPath ?? '') }),
     ...checkDedupe(changed(input.dedupe, known.dedupe), ctx.plan.limits),
     ...checkStoring(input),
@@ -69,6 +72,7 @@ export async function checkEndpointChange(
 export async function changeEndpoint(ctx: Context, endpoint: EndpointRow, input: UpdateInput) {
   const changed = await ctx.db.transaction().execute(async (trx) => {
     const changes = withoutEqualAnswers(input, endpoint)
+    await requireHidden(ctx, trx, endpoint, changes)
     await updateEndpoint(
       trx,
       endpoint.id,
@@ -86,16 +90,31 @@ export async function changeEndpoint(ctx: Context, endpoint: EndpointRow, input:
 }
 
 /**
+ * Checks again that no stored secret is shown by another scheme, with the secrets that another call may have stored
+ * since the check. Locks the endpoint.
+ *
+ * @throws DomainError `concurrent_change`; nothing is saved
+ */
+async function requireHidden(ctx: Context, trx: Trx, { id }: EndpointRow, changes: UpdateInput) {
+  if (changes.provider === undefined && changes.signatureHeader === undefined) return
+  const row = await lockVerification(trx, id)
+  if (row !== undefined) refuseMisfit(shownSecretIssues(storedSettings(row, ctx.secrets), changes))
+}
+
+/**
  * Checks again what depends on members that another call may have changed since the check.
  *
  * @throws DomainError `concurrent_change`; nothing is saved
  */
 async function requireFits(trx: Trx, endpoint: EndpointRow, changes: UpdateInput) {
   if (changes.answerFrom != null) await lockActions(trx, endpoint.id)
-  const [misfit] = [
+  refuseMisfit([
     ...originalIssues(endpoint, changes),
     ...(await checkAnswering({ db: trx }, endpoint.id, changes.answerFrom?.actionId)),
-  ]
+  ])
+}
+
+function refuseMisfit([misfit]: readonly InputIssue[]) {
   if (misfit !== undefined)
     throw new DomainError(
       'concurrent_change',

@@ -9,6 +9,7 @@ export {
   type EndpointRow,
   findEndpoint,
   insertEndpoint,
+  lockVerification,
   markEndpointDeleted,
   updateEndpoint,
 } from './queries.ts'

@@ -128,6 +128,26 @@ export async function insertEndpoint(trx: Trx, row: Insertable<EndpointsTable>):
   await insertCounters(trx, row.id)
 }
 
+/** The columns of an endpoint for the verification of its captures, locked until the transaction ends. */
+export async function lockVerification(trx: Trx, id: string) {
+  return await trx
+    .selectFrom('endpoints')
+    .where('id', '=', id)
+    .select([
+      'workspaceId',
+      'provider',
+      'signingSecret',
+      'signingSecretSetAt',
+      'handshakeToken',
+      'signatureHeader',
+      'signatureAlgorithm',
+      'signatureEncoding',
+      'signaturePrefix',
+    ])
+    .forNoKeyUpdate()
+    .executeTakeFirst()
+}
+
 /** Changes the named columns only. */
 export async function updateEndpoint(
   trx: Trx,

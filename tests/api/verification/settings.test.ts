@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'bun:test'
+import type { Trx } from '@creel/core'
 import { z } from 'zod'
+import { eventually } from '../../support/eventually.ts'
+import { holdOpen } from '../../support/heldWrites.ts'
+import { isWaitingForLock } from '../../support/lockWaits.ts'
 import { wrongParts } from '../../support/problems.ts'
 import { startService } from '../../support/service.ts'
 
@@ -164,5 +168,42 @@ describe('a refused save names every wrong member', () => {
     expect(
       (await alice.patch(`/api/v1/endpoints/${id}`, { provider: 'svix', signingSecret: SECRET })).status,
     ).toBe(200)
+  })
+
+  test('also where the new scheme would show a secret that the caller cannot read', async () => {
+    const alice = await newClient()
+    const endpoint = await alice.endpoint({
+      provider: 'github',
+      signingSecret: SECRET,
+      handshakeToken: 'token',
+    })
+    for (const provider of ['auth0', 'braintree'])
+      expect(wrongParts(await alice.patch(endpoint.at(''), { provider }))).toEqual(['#/provider not_allowed'])
+    expect((await alice.patch(endpoint.at(''), { provider: 'stripe' })).status).toBe(200)
+    expect((await alice.patch(endpoint.at(''), { provider: 'auth0', signingSecret: 'mine' })).status).toBe(
+      200,
+    )
+  })
+
+  test('also where another call has stored the secret meanwhile', async () => {
+    const alice = await newClient()
+    const [endpoint, other] = [
+      await alice.endpoint({ provider: 'github' }),
+      await alice.endpoint({ signingSecret: SECRET }),
+    ]
+    const { db } = service
+    const { signingSecret } = await db
+      .selectFrom('endpoints')
+      .where('id', '=', other.id)
+      .select('signingSecret')
+      .executeTakeFirstOrThrow()
+    await using storing = holdOpen(db, (trx: Trx) =>
+      trx.updateTable('endpoints').set({ signingSecret }).where('id', '=', endpoint.id).execute(),
+    )
+    await storing.isOpen
+    const call = alice.patch(endpoint.at(''), { provider: 'auth0' })
+    await eventually('the call, waiting for the endpoint', () => isWaitingForLock(db))
+    await storing.release()
+    expect(await call).toMatchObject({ status: 409, body: { code: 'concurrent_change' } })
   })
 })

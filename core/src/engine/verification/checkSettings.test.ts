@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'
-import { changedSettings, checkSettings, NO_VERIFICATION, type VerificationInput } from './checkSettings.ts'
+import {
+  changedSettings,
+  checkSettings,
+  NO_VERIFICATION,
+  shownSecretIssues,
+  type VerificationInput,
+} from './checkSettings.ts'
 import type { VerificationSettings } from './settings.ts'
 
 const pem = (type: 'spki' | 'pkcs1', bits = 2048) =>
@@ -95,6 +101,38 @@ describe('checkSettings', () => {
   test('never repeats the secret', () => {
     const [issue] = checkSettings(NO_VERIFICATION, { provider: 'svix', signingSecret: 'not base64!' })
     expect(issue?.detail).not.toContain('not base64!')
+  })
+})
+
+describe('shownSecretIssues', () => {
+  const manual = { header: 'X-Sig', algorithm: 'sha256', encoding: 'hex', prefix: '' } as const
+  const stored = { ...NO_VERIFICATION, provider: 'github', signingSecret: 's', handshakeToken: 't' }
+  const shown = (input: VerificationInput, before: VerificationSettings = stored) =>
+    shownSecretIssues(before, input).map(({ path, code }) => `${path.join('/')} ${code}`)
+  const refused = ['provider not_allowed']
+
+  test('refuses every scheme that shows the secret, and handshakes that show the token', () => {
+    for (const provider of ['auth0', 'okta', 'telegram', 'gitlab', 'figma', 'postmark'])
+      expect(shown({ provider })).toEqual(refused)
+    expect(shown({ provider: 'braintree' })).toEqual(refused)
+    expect(shown({ provider: 'auth0' }, { ...stored, provider: null })).toEqual(refused)
+    expect(shown({ provider: 'auth0' }, { ...stored, provider: 'gitlab' })).toEqual(refused)
+    expect(shown({ signatureHeader: '' }, { ...stored, provider: 'auth0', manual })).toEqual([
+      'signatureHeader not_allowed',
+    ])
+  })
+
+  test.each<[string, VerificationInput, VerificationSettings]>([
+    ['another HMAC', { provider: 'stripe' }, stored],
+    ['a handshake that hashes the token', { provider: 'ebay' }, stored],
+    ['what is given with it', { provider: 'auth0', signingSecret: 'x' }, stored],
+    ['a secret that is cleared', { provider: 'auth0', signingSecret: '' }, stored],
+    ['a token that is given with it', { provider: 'braintree', handshakeToken: 'x' }, stored],
+    ['nothing that is stored', { provider: 'auth0' }, NO_VERIFICATION],
+    ['the same provider', { provider: 'auth0' }, { ...stored, provider: 'auth0' }],
+    ['a manual scheme over it', { provider: 'auth0' }, { ...stored, manual }],
+  ])('accepts %s', (_, input, before) => {
+    expect(shown(input, before)).toEqual([])
   })
 })
 

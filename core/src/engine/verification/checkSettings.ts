@@ -1,11 +1,12 @@
 import { HEADER_NAME } from '../conditions/index.ts'
 import { type InputIssue, issue } from '../issues.ts'
-import { findProvider } from '../providers/index.ts'
+import { type ChallengeExpression, findProvider } from '../providers/index.ts'
 import { prepareVerification } from './prepare.ts'
 import {
   MANUAL_DEFAULTS,
   type ManualEncoding,
   type SignatureAlgorithm,
+  schemeRowsOf,
   type VerificationSettings,
 } from './settings.ts'
 
@@ -122,6 +123,52 @@ function keyIssues(stored: VerificationSettings, input: VerificationInput): Inpu
   }
   const detail = `The stored signing secret does not fit the new scheme: give signingSecret as well. ${problem.problem}`
   return changes.slice(0, 1).map((member) => issue([member], 'not_allowed', detail))
+}
+
+/**
+ * Refuses a change by which a stored secret could be read: to a scheme whose requests have the signing secret itself, or
+ * to a provider whose challenges are answered with the handshake token. A caller may write secrets without reading them,
+ * so the secret must come with such a change.
+ */
+export function shownSecretIssues(stored: VerificationSettings, input: VerificationInput): InputIssue[] {
+  const next = changedSettings(stored, input)
+  const known = schemesOf(stored)
+  const isShown = schemesOf(next).some((row) => /^(token|basic)$/.test(row.mac) && !known.includes(row))
+  const isOther = next.provider !== stored.provider
+  const issues: InputIssue[] = []
+  if (stored.signingSecret !== null && input.signingSecret === undefined && isShown) {
+    const detail =
+      'Requests of the new scheme show the signing secret, which was stored for another: give signingSecret as well.'
+    issues.push(issue([isOther ? 'provider' : 'signatureHeader'], 'not_allowed', detail))
+  }
+  const isAnswered = isOther && next.provider !== null && answersWithToken(next.provider)
+  if (stored.handshakeToken !== null && input.handshakeToken === undefined && isAnswered) {
+    const detail =
+      'Challenges of the new provider are answered with the handshake token, which was stored for another: give handshakeToken as well.'
+    issues.push(issue(['provider'], 'not_allowed', detail))
+  }
+  return issues
+}
+
+const schemesOf = ({ manual, provider }: VerificationSettings) =>
+  schemeRowsOf(manual, provider === null ? undefined : findProvider(provider))
+
+function answersWithToken(provider: string): boolean {
+  const answers = (findProvider(provider)?.handshakes ?? []).map(({ answer }) => answer)
+  return answers.some((answer) => {
+    const texts = [
+      answer?.text,
+      ...Object.values(answer?.headers ?? {}),
+      ...Object.values(answer?.json ?? {}),
+    ]
+    return texts.some((one) => typeof one === 'object' && isToken(one))
+  })
+}
+
+/** Whether a text has the token as it is, not hashed. */
+function isToken(text: ChallengeExpression): boolean {
+  if (Array.isArray(text)) return text.some(isToken)
+  return 'from' in text && text.from === 'handshakeToken'
 }
 
 function changedMembers(

@@ -1,4 +1,4 @@
-export { changedSettings, checkSettings, NO_VERIFICATION } from './checkSettings.ts'
+export { changedSettings, checkSettings, NO_VERIFICATION, shownSecretIssues } from './checkSettings.ts'
 export { evaluate } from './evaluate.ts'
 export * from './eventId.ts'
 export { Evidence } from './evidence.ts'
