@@ -1,8 +1,12 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
+import type { Trx } from '@creel/core'
 import { pino } from 'pino'
 import { z } from 'zod'
 import { attemptsEnded } from '../support/attempts.ts'
 import type { TestEndpoint } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
+import { holdOpen } from '../support/heldWrites.ts'
+import { isWaitingForLock } from '../support/lockWaits.ts'
 import { wrongParts } from '../support/problems.ts'
 import { type Received, startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -300,6 +304,41 @@ describe('credentials are written, never read', () => {
     expect((await change(endpoint, action, { url: 'http://127.0.0.1:9/other' })).status).toBe(200)
     const given = { url: elsewhere, auth: { kind: 'bearer', token: 'tok-654321' } }
     expect((await change(endpoint, action, given)).status).toBe(200)
+  })
+
+  test('they do not follow where another call changes the action meanwhile', async () => {
+    const { alice, db } = service
+    const endpoint = await alice.endpoint()
+    const here = 'http://127.0.0.1:9/'
+    const elsewhere = 'http://127.0.0.1:10/'
+    const bearer = { kind: 'bearer', token: 'tok-123456' }
+    const other = await forward(endpoint, here, bearer)
+    const { authSettings, authSecrets, authSetAt } = await db
+      .selectFrom('actions')
+      .where('id', '=', other.id)
+      .selectAll()
+      .executeTakeFirstOrThrow()
+    for (const [theirs, ours, wrong] of [
+      [{ authSettings, authSecrets, authSetAt }, { url: elsewhere }, '#/auth required'],
+      [{ url: elsewhere }, { auth: bearer }, '#/auth not_allowed'],
+    ] as const) {
+      const action = await forward(endpoint, here, { kind: 'none' })
+      await using changing = holdOpen(db, async (trx: Trx) => {
+        // Whoever changes an action holds its endpoint.
+        await trx
+          .selectFrom('endpoints')
+          .where('id', '=', endpoint.id)
+          .select('id')
+          .forNoKeyUpdate()
+          .execute()
+        await trx.updateTable('actions').set(theirs).where('id', '=', action.id).execute()
+      })
+      await changing.isOpen
+      const call = change(endpoint, action, ours)
+      await eventually('the call, waiting for the action', () => isWaitingForLock(db))
+      await changing.release()
+      expect(wrongParts(await call)).toEqual([wrong])
+    }
   })
 
   test.each([

@@ -85,20 +85,44 @@ const MEMBERS = Members.keyof().options
 /** Given members over stored ones: complete when {@link authIssues} finds nothing. */
 type Merged = Readonly<Partial<Record<Member, string>>>
 
+interface Given {
+  readonly auth?: Accepted<AuthInput>
+  /** URL of the action, if the call gives one. */
+  readonly url?: string | undefined
+}
+
 /**
- * Checks credentials before they are saved. The token endpoint is not checked again if it is the stored one.
+ * Checks credentials before they are saved: {@link secretIssues}, and the token endpoint, unless it is the stored one.
  *
- * A stored secret stays with the host that it was given for: a call that names another host must give it again, so that
- * no change of an address reveals a secret.
- *
- * @param url URL of the action, if the call gives one
  * @param stored undefined for a new action
  */
 export async function authIssues(
   { outbound }: Pick<Context, 'outbound'>,
-  { auth, url }: { readonly auth?: Accepted<AuthInput>; readonly url?: string | undefined },
+  { auth, url }: Given,
   stored: Stored | undefined,
 ): Promise<InputIssue[]> {
+  const issues = secretIssues({ auth, url }, stored)
+  if (auth == null) return issues
+  const { kind, tokenUrl } = auth
+  const takesUrl = kind === undefined || kind === 'oauth2ClientCredentials'
+  if (takesUrl && tokenUrl !== undefined && tokenUrl !== knownTokenUrl(settingsOf(stored))) {
+    const found = await outbound.checkDestination(tokenUrl, ['auth', 'tokenUrl'])
+    if (found.length === 0 && new URL(tokenUrl).protocol === 'http:' && !outbound.isListed(tokenUrl))
+      issues.push(issue(['tokenUrl'], 'bad_url', 'The token endpoint must be an https address.'))
+    issues.push(...found)
+  }
+  return issues
+}
+
+/**
+ * Checks that credentials are complete and fit the stored ones.
+ *
+ * A stored secret stays with the host that it was given for: a call that names another host must give it again, so that
+ * no change of an address reveals a secret.
+ *
+ * @param stored undefined for a new action
+ */
+function secretIssues({ auth, url }: Given, stored: Stored | undefined): InputIssue[] {
   const before = settingsOf(stored)
   if (auth === undefined) {
     return before !== null && leadsElsewhere(url, stored?.url)
@@ -108,7 +132,7 @@ export async function authIssues(
   if (auth === null) return []
   const { kind, tokenUrl } = auth
   const merged = mergedWith(auth, before)
-  const knownUrl = before?.kind === 'oauth2ClientCredentials' ? before.tokenUrl : undefined
+  const knownUrl = knownTokenUrl(before)
   const issues: InputIssue[] = []
   if (kind !== undefined) {
     const { secret, needed, taken } = PARTS[kind]
@@ -126,16 +150,24 @@ export async function authIssues(
         issues.push(issue([secret], 'required', `${secret} must be given again for another host.`))
     }
   }
-  issues.push(...memberIssues(merged))
-  const takesUrl = kind === undefined || kind === 'oauth2ClientCredentials'
-  if (takesUrl && tokenUrl !== undefined && tokenUrl !== knownUrl) {
-    const found = await outbound.checkDestination(tokenUrl, ['auth', 'tokenUrl'])
-    if (found.length === 0 && new URL(tokenUrl).protocol === 'http:' && !outbound.isListed(tokenUrl))
-      issues.push(issue(['tokenUrl'], 'bad_url', 'The token endpoint must be an https address.'))
-    issues.push(...found)
-  }
-  return issues
+  return [...issues, ...memberIssues(merged)]
 }
+
+/**
+ * Checks again, on the locked action, that secrets go to no other host than the call knew.
+ *
+ * @param seen as the check read it
+ */
+export function lateIssues(given: Given, seen: Stored, stored: Stored): InputIssue[] {
+  if (given.auth != null && given.url === undefined && leadsElsewhere(stored.url, seen.url))
+    return [
+      issue([], 'not_allowed', 'Another call has just changed the host of the URL. Read the action again.'),
+    ]
+  return secretIssues(given, stored)
+}
+
+const knownTokenUrl = (before: AuthSettings | null) =>
+  before?.kind === 'oauth2ClientCredentials' ? before.tokenUrl : undefined
 
 function memberIssues({ username, name, token }: Merged): InputIssue[] {
   const issues: InputIssue[] = []

@@ -2,7 +2,7 @@ import type { Updateable } from 'kysely'
 import { listChannelStates } from '../alertChannels/index.ts'
 import { closeIncidentsSilently } from '../alerts/index.ts'
 import type { Context } from '../api/context.ts'
-import { notFound } from '../api/errors.ts'
+import { notFound, validationFailed } from '../api/errors.ts'
 import { changeOf, recordChange } from '../audit/index.ts'
 import {
   ACTION_INCIDENTS,
@@ -20,7 +20,7 @@ import type { EndpointRow } from '../endpoints/index.ts'
 import { readCondition } from '../engine/conditions/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { ActionsTable, Trx } from '../platform/db/index.ts'
-import { authColumns } from './auth.ts'
+import { authColumns, lateIssues } from './auth.ts'
 import { warningsMember } from './check.ts'
 import { tellOfCertificates } from './checkCertificates.ts'
 import { placed } from './create.ts'
@@ -40,16 +40,15 @@ import { actionView } from './view.ts'
 
 /**
  * Changes the named members of an action. Switching it on resumes its waiting deliveries.
- * @throws DomainError `not_found` when it was deleted meanwhile
+ * @throws DomainError `not_found` when it was deleted meanwhile, `validation_failed` when its credentials are now others,
+ *   which the change does not fit
  */
-export async function changeAction(
-  ctx: Context,
-  endpoint: EndpointRow,
-  { endpointId, id }: ActionRow,
-  input: UpdateInput,
-) {
+export async function changeAction(ctx: Context, endpoint: EndpointRow, seen: ActionRow, input: UpdateInput) {
+  const { endpointId, id } = seen
   return await ctx.db.transaction().execute(async (trx) => {
     const { actions, stored } = await lockAction(trx, { endpointId, id })
+    const misfits = stored.kind === 'forward' ? lateIssues(input, seen, stored) : []
+    if (misfits.length > 0) throw validationFailed(misfits)
     await writeAction(ctx, trx, stored, changedColumns(ctx, stored, input))
     if (input.tls !== undefined) await tellOfCertificates(ctx, trx, stored.id)
     const ids = actions.map((action) => action.id)
