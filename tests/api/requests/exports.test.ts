@@ -189,6 +189,7 @@ describe('the route', () => {
     const headers = {
       Authorization: 'Bearer opens-doors',
       Cookie: 'sid=opens-doors',
+      'verif-hash': 'opens-doors',
       'X-Hub-Signature': 'shown',
     }
     const { id } = await endpoint.capture({ headers })

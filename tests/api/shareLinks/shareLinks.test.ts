@@ -33,7 +33,7 @@ describe('the page of a link', () => {
     const { id } = await endpoint.capture({
       suffix: '/orders?token=s3cret&page=2',
       headers: { Authorization: 'Bearer s3cret', 'X-Hint': '<script>alert(1)</script>' },
-      body: '{"type":"order.paid","amount":12345678901234567890,"password":"s3cret","note":"<i>"}',
+      body: '{"type":"order.paid","amount":12345678901234567890,"password":"s3cret","value":[{"clientState":"s3cret"}],"note":"<i>"}',
     })
     const { url } = await share(id)
     expect(url).toMatch(new RegExp(`^${service.baseUrl}/share/[\\w-]{43}$`))

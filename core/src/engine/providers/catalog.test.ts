@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { z } from 'zod'
+import { isCredentialName } from '../credentials.ts'
 import { compileMessage } from '../verification/message.ts'
 import { nodesAt } from './bodyPath.ts'
 import { findProvider, PROVIDERS } from './catalog.ts'
@@ -19,6 +20,20 @@ describe('the catalog', () => {
   // Endpoints store slugs, so they may be added but never renamed or removed.
   test('keeps the slugs that endpoints may have stored', () => {
     expect(PROVIDERS.map(({ slug }) => slug).join(' ')).toMatchSnapshot()
+  })
+
+  test('places shared secrets only where they are masked', () => {
+    const places = PROVIDERS.flatMap(({ schemes }) =>
+      schemes.filter(({ mac }) => mac === 'token' || mac === 'basic').map(({ signature }) => signature),
+    )
+    expect(places.length).toBeGreaterThan(10)
+    for (const { in: place, name, path } of places) {
+      expect(['header', 'body']).toContain(place)
+      expect(isCredentialName(name ?? path?.split(/[.[\]]+/).at(-1) ?? '')).toBe(true)
+    }
+    expect(['verif-hash', 'passcode', 'clientState', 'X-Hub-Signature-256'].map(isCredentialName)).toEqual([
+      ...[true, true, true, false],
+    ])
   })
 
   test.each(PROVIDERS.map((provider) => [provider.slug, provider] as const))(

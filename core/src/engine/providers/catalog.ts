@@ -12,6 +12,17 @@ export function findProvider(slug: string): ProviderRow | undefined {
 }
 
 /**
+ * Lower-case names of headers and members in which any provider sends the shared secret itself, in place of a signature.
+ */
+export const TOKEN_NAMES: ReadonlySet<string> = new Set(
+  PROVIDERS.flatMap(({ schemes }) =>
+    schemes.flatMap(({ mac, signature: { name, path } }) =>
+      mac === 'token' || mac === 'basic' ? [(name ?? path?.split('.').at(-1) ?? '').toLowerCase()] : [],
+    ),
+  ),
+)
+
+/**
  * Lower-case names of the headers in which any provider sends its signature, to search when an endpoint's own header is
  * missing or wrong. `Authorization` is left out: many requests have it for other reasons.
  */

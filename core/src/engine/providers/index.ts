@@ -1,5 +1,5 @@
 export { nodeAt, nodesAt } from './bodyPath.ts'
-export { findProvider, PROVIDERS, SIGNATURE_HEADERS } from './catalog.ts'
+export { findProvider, PROVIDERS, SIGNATURE_HEADERS, TOKEN_NAMES } from './catalog.ts'
 export type {
   ChallengeExpression,
   ChallengeTerm,
