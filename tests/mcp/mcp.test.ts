@@ -251,6 +251,40 @@ describe('/mcp', () => {
     expect(resource).not.toContain('opens-doors')
   })
 
+  test('masks these values also where a preview repeats them', async () => {
+    const client = await overHttp()
+    const endpoint = await service.alice.endpoint()
+    const { id: requestId } = await endpoint.capture({
+      headers: { Authorization: 'Bearer opens-doors', Cookie: 'sid=opens-"gates"' },
+      suffix: '/a?api_key=opens%20windows',
+      body: '{"user":"ada-lovelace","client_secret":"opens-drawers","tokens":[{"a":"opens-chests"}],"pin":7}',
+    })
+    const args = ['headers.Authorization', 'headers.Cookie', 'query.api_key', 'body.client_secret']
+    const quoted = [...args, 'body.tokens[0].a', 'body.user']
+    const compute = { op: 'compute', path: 'body.x', fn: 'concat', args: quoted }
+    const rule = { version: 1, name: 'Quotes', steps: [compute] }
+    const shown = z.looseObject({ output: z.looseObject({ body: z.string() }) })
+    const previewed = await call(client, 'preview_rule', { endpointId: endpoint.id, requestId, rule })
+    const { body } = shown.parse(previewed).output
+    expect(JSON.parse(body)).toMatchObject({
+      user: 'ada-lovelace',
+      pin: 7,
+      x: expect.stringContaining('ada'),
+    })
+    expect(JSON.stringify(previewed)).not.toContain('opens')
+    const responses = [{ body: `${quoted.map((path) => `{{ ${path} }}`).join(' ')} shown` }]
+    const answer = await call(client, 'preview_answer', { endpointId: endpoint.id, requestId, responses })
+    expect(answer.body).toMatch(/^\*\*\*.* ada-lovelace shown$/)
+    expect(JSON.stringify(answer)).not.toContain('opens')
+    const { body: key } = await service.alice.post('/api/v1/keys', {
+      name: 'one',
+      scope: 'read',
+      endpointId: endpoint.id,
+    })
+    const narrow = await overHttp({ key: String(Object(key).key) })
+    expect(await textOf(narrow, 'preview_rule', { requestId, rule })).not.toContain('opens')
+  })
+
   test('tells an unknown capture as the protocol wants: the uri, and not an internal error', async () => {
     const endpoint = await service.alice.endpoint()
     const client = await overHttp()

@@ -30,6 +30,7 @@ export const answerRoutes = router({
       description:
         'Shows which scripted response would answer a captured request, and its text; by default of the saved list, else of the given one. Nothing is saved, counted or sent.',
       effect: 'reads',
+      quotesRequest: true,
     },
     input: z.object({
       endpointId,

@@ -63,6 +63,8 @@ export interface AgentTool<Member extends string = string> {
   readonly effect: ToolEffect
   /** The input members that are arguments; default all that are not refused. */
   readonly members?: readonly Member[]
+  /** Whether the answer may have values of the request that is named: those that are masked there are masked here, too. */
+  readonly quotesRequest?: true
   /** Members whose argument has another name than the member. */
   readonly renamed?: { readonly [Name in Member]?: string }
   /** Values of members that the model leaves out, where the route's own default does not fit. */

@@ -268,6 +268,7 @@ export const transformationRoutes = router({
       description:
         'Shows the result of a transformation rule on a captured request. Saves nothing. Read the grammar with rule_schema.',
       effect: 'reads',
+      quotesRequest: true,
       members: ['endpointId', 'requestId', 'rule'],
     },
     description: 'Nothing is saved or sent; a fault is a 200. A signing secret is replaced by a dummy.',

@@ -1,6 +1,7 @@
 import { ROUTES, type Route } from '@creel/core'
 import { z } from 'zod'
 import { inputProperties } from '../openapi/index.ts'
+import type { McpApi, RouteInput } from './mcpApi.ts'
 import { exact, type Tool, tool } from './tool.ts'
 
 /** The tools that routes declare, in the order of the routes. */
@@ -9,7 +10,7 @@ export function routeTools(routes: readonly Route[] = ROUTES): Tool[] {
 }
 
 function routeTool(route: Route, declared: NonNullable<Route['tool']>): Tool {
-  const { name, title, description, effect, renamed = {}, defaults = {} } = declared
+  const { name, title, description, effect, quotesRequest, renamed = {}, defaults = {} } = declared
   const taken = new Map(
     Object.entries(argumentsOf(route)).map(([member, schema]) => {
       const argument = renamed[member] ?? member
@@ -23,13 +24,23 @@ function routeTool(route: Route, declared: NonNullable<Route['tool']>): Tool {
     effect,
     renamed,
     input: z.object(Object.fromEntries([...taken].map(([argument, { schema }]) => [argument, schema]))),
-    run: (api, given) => {
+    isMasked: true,
+    run: async (api, given, masking) => {
       const members = [...taken].map(([argument, { member }]) => [member, given[argument]] as const)
       const input = { ...defaults, ...Object.fromEntries(members.filter(([, value]) => value !== undefined)) }
       const { [route.body ?? '']: whole, ...beside } = input
-      return api.call(route.name, { ...beside, ...Object(whole) })
+      const answer = await api.call(route.name, { ...beside, ...Object(whole) })
+      if (quotesRequest !== true) return await masking.value(answer)
+      return await masking.quoting(answer, () => requestOf(api, input))
     },
   })
+}
+
+/** The request that a tool's input names. A key for one endpoint need not name the endpoint. */
+async function requestOf(api: McpApi, { endpointId, requestId }: RouteInput) {
+  if (requestId === undefined) return null
+  const [only] = endpointId === undefined ? (await api.call('endpoints.list', { pageSize: 1 })).items : []
+  return await api.call('requests.get', { endpointId: endpointId ?? only?.id, requestId })
 }
 
 /** Arguments for all members of a route's input, or for those of its tool. */

@@ -135,8 +135,8 @@ export function* pairSecrets(text: string): SecretSpans {
   }
 }
 
-/** The name of a pair without its escapes: `user%5Bpassword%5D` is `user[password]`. */
-function unescaped(name: string): string {
+/** The name or value of a pair without its escapes: `user%5Bpassword%5D` is `user[password]`. */
+export function unescaped(name: string): string {
   try {
     return decodeURIComponent(name)
   } catch {
