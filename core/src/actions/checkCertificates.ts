@@ -9,16 +9,22 @@ const BEFORE_DAYS = 14
 const BATCH = 100
 
 /**
+ * The expiry in the column of certificates. It is not read as JSON: a certificate may come with remarks that PostgreSQL
+ * cannot read, for which the check of every workspace would fail. A quote within a member is escaped.
+ */
+const EXPIRES_AT = `substring(tls_certificates from '"expiresAt":"([^"]*)"')`
+
+/**
  * Locks forwards in use whose certificates expire before `$1` and that have no open incident, `$2` at most. Skips rows
  * that are locked.
  */
 const LOCK_EXPIRING = statement(
   'lock expiring certificates',
   `select a.id, a.name, a.workspace_id, a.endpoint_id, e.name as endpoint_name,
-    a.tls_certificates::json ->> 'expiresAt' as expires_at
+    ${EXPIRES_AT} as expires_at
   from actions a join endpoints e on e.id = a.endpoint_id and e.deleted_at is null
   where a.tls_certificates is not null and a.is_active and not a.suspended_by_plan
-    and (a.tls_certificates::json ->> 'expiresAt')::timestamptz <= $1
+    and ${EXPIRES_AT}::timestamptz <= $1
     and not exists (
       select from incidents i
       where i.kind = 'certificate.expiring' and i.subject_id = a.id and i.closed_at is null)
@@ -29,7 +35,7 @@ const LOCK_EXPIRING = statement(
 
 const FIND_EXPIRY = statement(
   'find expiry of certificates',
-  `select tls_certificates::json ->> 'expiresAt' as expires_at from actions where id = $1`,
+  `select ${EXPIRES_AT} as expires_at from actions where id = $1`,
   { isPrepared: false },
 )
 
