@@ -164,6 +164,16 @@ describe('a relayed answer', () => {
   })
 })
 
+test('an answer to an original is relayed, whatever the body of the fallback is', async () => {
+  await using receiver = await startReceiver({ status: 201, body: 'done' })
+  const { endpoint } = await relaying(receiver.url, { fallback: { ...FALLBACK, body: 'later\0' } })
+  const storeRules = [{ op: 'redact', paths: ['body.email'] }]
+  await alice.expect(alice.patch(endpoint.at(''), { storeRules, forwardOriginal: true }), WithId)
+  const answer = await endpoint.send({ body: '{"email":"a@b.example"}' })
+  expect({ status: answer.status, body: await answer.text() }).toEqual({ status: 201, body: 'done' })
+  expect(receiver.received).toHaveLength(1)
+})
+
 describe('the incident of an action that answers no more', () => {
   const open = async () => {
     const { items } = await alice.expect(alice.get('/api/v1/incidents?state=open'), Incidents)
@@ -171,8 +181,8 @@ describe('the incident of an action that answers no more', () => {
   }
 
   /** An endpoint whose action is deleted. */
-  async function orphan() {
-    const { endpoint, actionId } = await relaying('http://127.0.0.1:9/', { fallback: FALLBACK })
+  async function orphan(fallback: object = FALLBACK) {
+    const { endpoint, actionId } = await relaying('http://127.0.0.1:9/', { fallback })
     await alice.delete(endpoint.at(`/actions/${actionId}`))
     return { endpoint, actionId }
   }
@@ -186,6 +196,12 @@ describe('the incident of an action that answers no more', () => {
     expect(await open()).toContain(endpoint.id)
     await alice.expect(alice.patch(endpoint.at(''), { answerFrom: null }), WithId)
     expect(await open()).not.toContain(endpoint.id)
+  })
+
+  test('opens whatever the body of the fallback is', async () => {
+    const { endpoint } = await orphan({ ...FALLBACK, body: 'later\0' })
+    expect((await endpoint.send()).status).toBe(503)
+    await eventually('the incident', async () => (await open()).includes(endpoint.id))
   })
 
   test('closes with its endpoint', async () => {

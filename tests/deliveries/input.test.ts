@@ -29,6 +29,8 @@ describe('how a destination is treated', () => {
     [{ rate: { count: 1 } }, '#/delivery/rate/perSeconds required'],
     [{ order: { by: 'customer' } }, '#/delivery/order/by bad_path'],
     [{ order: { by: 'body.items[*].id' } }, '#/delivery/order/by bad_path'],
+    [{ order: { by: 'query.a\0' } }, '#/delivery/order/by not_allowed'],
+    [{ order: { by: 'body["\ud800"]' } }, '#/delivery/order/by not_allowed'],
     [{ order: { by: 'endpoint', onDeadLetter: 'stop' } }, '#/delivery/order/onDeadLetter unknown_value'],
     [
       { breaker: { failures: 1001, windowSeconds: 1, probeEverySeconds: 1 } },

@@ -194,6 +194,35 @@ test('a duplicate that is stored without deliveries has no original, and is repl
   expect(receiver.received.map(({ body }) => String(body))).toEqual([SENT.body, '{"email":"***","n":1.5}'])
 })
 
+test('a path that PostgreSQL cannot read as JSON stops no duplicate and no replay of many', async () => {
+  await using receiver = await startReceiver()
+  const endpoint = await forwarding(receiver, {
+    ...SETTINGS,
+    storeRules: [{ op: 'redact', paths: ['body["\ud800"]'] }],
+    dedupe: { by: 'body.n', windowSeconds: 600, then: 'skip' },
+  })
+  const sent = { body: JSON.stringify({ n: 1, '\ud800': 'x' }) }
+  const first = await endpoint.capture(sent)
+  const again = await endpoint.capture(sent)
+  expect(await detailOf(endpoint, again.id)).toMatchObject({
+    duplicateOf: first.id,
+    redactedPaths: ['body["\ufffd"]'],
+  })
+  await stateOf(endpoint, first.id, 'Succeeded')
+  // As earlier versions wrote it.
+  const redaction = JSON.stringify({ paths: ['body["\ud800"]', 'query.\0'], fault: null, original: true })
+  await service.db
+    .updateTable('requests')
+    .set({ redaction })
+    .where('endpointId', '=', endpoint.id)
+    .where('id', '=', first.id)
+    .execute()
+  const requestIds = [first.id, again.id]
+  const queued = await alice.post(endpoint.at('/requests/bulk-replay'), { requestIds })
+  expect(queued.body).toMatchObject({ queuedCount: 2, skippedCount: 0 })
+  await receiver.take(3)
+})
+
 test('an original that was altered ends its delivery, and none beside it', async () => {
   await using receiver = await startReceiver()
   const endpoint = await forwarding(receiver)

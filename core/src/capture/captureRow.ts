@@ -65,7 +65,7 @@ export function captureRow(
     sealed: null,
     verdict: verification?.verdict ?? null,
     verdictNote: verification === null ? null : storable(verification.note),
-    redaction: redaction === null ? null : JSON.stringify(redaction),
+    redaction: redaction === null ? null : redactionText(redaction),
     columnValues: columnValues(columns, request),
     note,
   }
@@ -80,6 +80,16 @@ export function captureRow(
     sealed: null,
     storageBytes: requestStorageBytes(parts),
   }
+}
+
+/** PostgreSQL reads it as JSON, which can hold no more than its text. */
+function redactionText(redaction: Redaction): string {
+  const { paths, fault } = redaction
+  return JSON.stringify({
+    ...redaction,
+    paths: paths.map(storable),
+    fault: fault === null ? null : storable(fault),
+  })
 }
 
 /** Collects header names and values for their columns, and the first `User-Agent`, in one pass. */

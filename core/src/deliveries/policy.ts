@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Accepted } from '../api/checks.ts'
 import type { RetrySchedule } from '../dispatch/index.ts'
 import { parsePath } from '../engine/conditions/index.ts'
+import { isStorable } from '../engine/issues.ts'
 import { isRetrySchedule, retryDelaysOf } from './retrySchedule.ts'
 import { GONE } from './states.ts'
 
@@ -19,6 +20,11 @@ const TOO_MANY_REQUESTS_SECONDS = 60
 
 const OrderBy = z.string().superRefine((text, context) => {
   if (text === ORDER_BY_ENDPOINT) return
+  if (!isStorable(text)) {
+    const message = 'must hold neither NUL nor half of a surrogate pair'
+    context.addIssue({ code: 'custom', params: { code: 'not_allowed' }, message })
+    return
+  }
   const parsed = parsePath(text.slice(0, ORDER_BY_LENGTH_MAX), { every: false, deliveryFacts: false })
   if ('path' in parsed) return
   const { code, reason } = parsed.problem

@@ -39,6 +39,11 @@ export const issue = (path: InputIssue['path'], code: ItemCode, detail: string):
   detail,
 })
 
+/** Whether PostgreSQL's text and JSON can hold it: it has neither NUL nor half of a surrogate pair. */
+export function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0')
+}
+
 /** The value at `path` in a plain value; undefined where a part of the path is absent. */
 export function valueAt(input: unknown, path: readonly (string | number)[]): unknown {
   let value = input

@@ -14,10 +14,17 @@ import {
 import { sealedMembers } from '../platform/secrets/index.ts'
 import { STORED_REQUEST_COLUMNS, visibleRequests } from '../requests/index.ts'
 import { RUNNING_MAX } from './declarations.ts'
+import type { ReplayOptions } from './options.ts'
 import type { ScheduledItem } from './schedule.ts'
 
 /** A replay as it is stored: one run. */
 export type RunRow = Selectable<ReplaysTable>
+
+/** A replay with its options read. */
+interface Optioned {
+  readonly id: string
+  readonly options: ReplayOptions
+}
 
 /** One send as it is stored. */
 export type ItemRow = Selectable<ReplayItemsTable>
@@ -102,12 +109,12 @@ export function updateRun(db: Db, id: string, changes: Updateable<ReplaysTable>)
 
 /**
  * SQL for the first sends of the replay `p` that may begin at `now`: those that wait, and those whose lease has ended.
- * If the second of a duplicate is compared with the first, it waits for the answer to that, its neighbour.
+ * If the second of a duplicate is compared with the first (`isPaired`), it waits for the answer to that, its neighbour.
  */
-const sendable = (now: string, limit: string) => {
+const sendable = (now: string, limit: string, isPaired: string) => {
   const firstOf = (condition: string) => `(
     select w.position, w.due_ms, w.request_id from replay_items w where w.replay_id = p.id and ${condition} and not (
-      w.copy = 1 and (p.options::json #>> '{compare,with}') is not distinct from 'first' and exists (
+      w.copy = 1 and ${isPaired} and exists (
         select from replay_items f where f.replay_id = w.replay_id and f.position = w.position - 1
           and f.state in ('waiting', 'sending')))
     order by w.position limit ${limit})`
@@ -115,11 +122,14 @@ const sendable = (now: string, limit: string) => {
     ${firstOf(`w.state = 'sending' and w.lease_ends_at <= ${now}`)} order by position limit ${limit})`
 }
 
-/** The progress of the locked replay `$1` at `$2`. */
+/** Whether the second of a duplicate is compared with the first. */
+const isPaired = ({ compare }: ReplayOptions): boolean => compare?.with === 'first'
+
+/** The progress of the locked replay `$1` at `$2`; `$3`: {@link isPaired}. */
 const PROGRESS = statement(
   'progress of replay',
   `select s.plan, ${isSealed('s')} as is_sealed, clock_timestamp() as clock_at,
-    (select w.due_ms from ${sendable('$2::timestamptz', '1')} w) as due_ms, l.under_way, l.lease_ends_at
+    (select w.due_ms from ${sendable('$2::timestamptz', '1', '$3::boolean')} w) as due_ms, l.under_way, l.lease_ends_at
   from replays p join workspaces s on s.id = p.workspace_id
   cross join lateral (
     select count(*)::int as under_way, min(i.lease_ends_at) as lease_ends_at from replay_items i
@@ -131,8 +141,12 @@ const PROGRESS = statement(
 /** The progress of a replay: the next send that may begin and when it is due, and those under way. */
 export type Progress = RowsOf<typeof PROGRESS>
 
-export async function progressOf(trx: Trx, replayId: string, now: Date): Promise<Progress | undefined> {
-  const [progress] = await run(trx, PROGRESS, [replayId, now])
+export async function progressOf(
+  trx: Trx,
+  { id, options }: Optioned,
+  now: Date,
+): Promise<Progress | undefined> {
+  const [progress] = await run(trx, PROGRESS, [id, now, isPaired(options)])
   return progress
 }
 
@@ -141,7 +155,7 @@ export const isOver = ({ dueMs, underWay }: Progress): boolean => dueMs === null
 
 /**
  * Claims sends of the locked replay `$1` at `$2` that are due within `$3` ms of its start, `$4` at most, until `$5`.
- * Unless `$6` is null, the bodies of several have so many bytes together at most.
+ * Unless `$6` is null, the bodies of several have so many bytes together at most. `$7`: {@link isPaired}.
  */
 const CLAIM = statement(
   'claim sends of replay',
@@ -149,7 +163,7 @@ const CLAIM = statement(
     select p.endpoint_id, w.position, w.due_ms, row_number() over by_position as place,
       sum(coalesce((select octet_length(r.body) from requests r
         where r.endpoint_id = p.endpoint_id and r.id = w.request_id), 0)) over by_position as bytes
-    from replays p cross join lateral ${sendable('$2::timestamptz', '$4::int + 1')} w
+    from replays p cross join lateral ${sendable('$2::timestamptz', '$4::int + 1', '$7::boolean')} w
     where p.id = $1::uuid
     window by_position as (order by w.position)
   ), picked as (
@@ -181,10 +195,10 @@ interface Claiming {
 /** Marks the next sends that are due as under way. The replay is locked and runs. */
 export async function claimItems(
   trx: Trx,
-  replayId: string,
+  { id, options }: Optioned,
   { now, elapsedMs, limit, leaseEndsAt, bytesMax }: Claiming,
 ): Promise<ClaimedItem[]> {
-  const values = [replayId, now, Math.floor(elapsedMs), limit, leaseEndsAt, bytesMax ?? null]
+  const values = [id, now, Math.floor(elapsedMs), limit, leaseEndsAt, bytesMax ?? null, isPaired(options)]
   const claimed = await run(trx, CLAIM, values)
   return [...claimed].sort((one, two) => one.position - two.position)
 }

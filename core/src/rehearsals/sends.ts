@@ -92,7 +92,8 @@ export const REHEARSAL_SENDS: Adapter<RehearsalSend, RehearsalResult> = {
     const row = await lockRunning(services, trx, lane)
     if (row === undefined) return NOTHING
     const now = services.clock.now()
-    const progress = await progressOf(trx, row.id, now)
+    const options = storedOptions(row.options)
+    const progress = await progressOf(trx, { id: row.id, options }, now)
     if (progress === undefined) return NOTHING
     if (progress.isSealed) return { sends: [], nextInMs: SEALED_MS }
     if (isOver(progress)) {
@@ -100,7 +101,6 @@ export const REHEARSAL_SENDS: Adapter<RehearsalSend, RehearsalResult> = {
       return NOTHING
     }
     const leaseInMs = progress.leaseEndsAt === null ? null : progress.leaseEndsAt.getTime() - now.getTime()
-    const options = storedOptions(row.options)
     const free = options.concurrency - progress.underWay
     if (free <= 0 || progress.dueMs === null) return { sends: [], nextInMs: leaseInMs }
     const baseAt = baseOf(row, progress.dueMs, now)
@@ -254,7 +254,7 @@ async function claim(
   const seconds = options.timeoutSeconds ?? storedPolicy(action?.deliveryPolicy ?? null).timeoutSeconds
   const leaseEndsAt = new Date(now.getTime() + (seconds ?? TIMEOUT_SECONDS) * 1000 + LEASE_GRACE_MS)
   const elapsedMs = now.getTime() - baseAt + leadMs + AHEAD_MS
-  const items = await claimItems(trx, row.id, { now, elapsedMs, limit, leaseEndsAt })
+  const items = await claimItems(trx, sending, { now, elapsedMs, limit, leaseEndsAt })
   if (row.baseAt?.getTime() !== baseAt) await updateRun(trx, row.id, { baseAt: new Date(baseAt) })
   const clockAt = progress.clockAt.getTime() + aheadMs(clock)
   // Each start is due by its own time, and a spacing after the one before.

@@ -113,14 +113,15 @@ async function look(ctx: Context, replay: Preparing, max: number) {
  *
  * @returns undefined if the replay is gone
  */
-async function claimDue(trx: Trx, ctx: Context, { id, options }: Preparing, max: number) {
+async function claimDue(trx: Trx, ctx: Context, replay: Preparing, max: number) {
+  const { id, options } = replay
   const row = await lockRun(trx, id).executeTakeFirst()
   if (row === undefined) return undefined
   const { state } = row
   const nothing = { claimed: [], nextInMs: undefined }
   if (state !== 'running') return { state, ...nothing }
   const now = ctx.clock.now()
-  const progress = await progressOf(trx, id, now)
+  const progress = await progressOf(trx, replay, now)
   if (progress === undefined) return undefined
   if (isOver(progress)) {
     await endReplay(trx, ctx, row)
@@ -148,7 +149,7 @@ async function claimDue(trx: Trx, ctx: Context, { id, options }: Preparing, max:
   const timeoutMs = (options.timeoutSeconds ?? LISTENER_TIMEOUT_SECONDS) * 1000 + ANSWER_GRACE_MS
   const leaseEndsAt = new Date(now.getTime() + timeoutMs)
   const bytesMax = GIVEN_BYTES_MAX
-  const claimed = await claimItems(trx, id, { now, elapsedMs, limit, leaseEndsAt, bytesMax })
+  const claimed = await claimItems(trx, replay, { now, elapsedMs, limit, leaseEndsAt, bytesMax })
   if (claimed.length > 0) await requireStays(ctx, trx, ctx.workspace.id)
   const nextInMs = Math.min(Math.max(0, dueMs - elapsedMs), leaseInMs ?? Number.POSITIVE_INFINITY)
   return { state, claimed, nextInMs }
@@ -159,7 +160,7 @@ async function endIfOver(trx: Trx, ctx: Context, id: string): Promise<void> {
   const locked = await lockRun(trx, id).executeTakeFirst()
   if (locked?.state !== 'running') return
   const now = ctx.clock.now()
-  const progress = await progressOf(trx, id, now)
+  const progress = await progressOf(trx, { id, options: storedOptions(locked.options) }, now)
   if (progress !== undefined && isOver(progress)) await endReplay(trx, ctx, locked)
   else await updateRun(trx, id, { listenedAt: now })
 }

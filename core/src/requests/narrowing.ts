@@ -1,5 +1,6 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Condition, Leaf, Test } from '../engine/conditions/index.ts'
+import { isStorable } from '../engine/issues.ts'
 
 type Narrowing = RawBuilder<SqlBool>
 
@@ -111,7 +112,7 @@ function searchedTexts({ op, value, ignoreCase, path }: Leaf): string[] | null {
   return path.root === 'headers' && !usable.every((text) => /^[\x20-\x7e]*$/.test(text)) ? null : usable
 }
 
-/** Whether a search for the text is useful: PostgreSQL stores no NUL, and every text contains the empty one. */
+/** Whether a search for the text is useful: every text contains the empty one. */
 function isUsable(text: string): boolean {
-  return text !== '' && !text.includes('\0') && text.isWellFormed()
+  return text !== '' && isStorable(text)
 }

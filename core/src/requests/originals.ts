@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Services } from '../api/services.ts'
-import { ANSWER_LIMITS } from '../endpoints/index.ts'
+import { ANSWER_LIMITS, storedAnswerFrom } from '../endpoints/index.ts'
 import type { EvaluatedRequest, WireHeader } from '../engine/message/index.ts'
 import type { Redaction } from '../engine/storing/index.ts'
 import { type Db, Failures, type Trx } from '../platform/db/index.ts'
@@ -41,6 +41,12 @@ export async function insertOriginals(
       values (${randomUUID()}, ${workspaceId}, ${endpointId}, ${requestId}, ${sealedKey})`.execute(trx)
   }
 }
+
+/**
+ * SQL of {@link hasOriginal}. The text is not read as JSON, since a path of older rows may be one that PostgreSQL
+ * cannot read. A quote within a path is escaped.
+ */
+export const KEEPS_ORIGINAL = sql`redaction like '%"original":true%'`
 
 /** Whether the original of a request was kept for its deliveries, by its `redaction` column. */
 export function hasOriginal(redaction: string | null): boolean {
@@ -194,11 +200,14 @@ export async function keepAnswer(
   { endpointId, requestId, actionId }: OfRequest & { readonly actionId: string },
   { body, ...head }: ReceivedAnswer,
 ): Promise<void> {
-  const { rows } = await sql<Pick<Stored, 'workspaceId' | 'originalKey'>>`
-    select k.workspace_id, k.original_key from creel_keys.original_keys k
-    join endpoints e on e.id = k.endpoint_id and e.answer_from::json ->> 'actionId' = ${actionId}
+  const { rows } = await sql<
+    Pick<Stored, 'workspaceId' | 'originalKey'> & { readonly answerFrom: string | null }
+  >`
+    select k.workspace_id, k.original_key, e.answer_from from creel_keys.original_keys k
+    join endpoints e on e.id = k.endpoint_id
     where k.endpoint_id = ${endpointId} and k.request_id = ${requestId}`.execute(trx)
   for (const row of rows) {
+    if (storedAnswerFrom(row.answerFrom)?.actionId !== actionId) continue
     await trx
       .updateTable('requestOriginals')
       .set({ answer: sealBytes(keyOf(secrets, row), framed(head, body)) })

@@ -4,6 +4,7 @@ import { updateCounters } from '../endpoints/index.ts'
 import { type Db, type RequestsTable, run, statement, type Trx } from '../platform/db/index.ts'
 import { sealedMembers } from '../platform/secrets/index.ts'
 import { applyFilters } from './filters.ts'
+import { KEEPS_ORIGINAL } from './originals.ts'
 import type { ListFilters, Order } from './schema.ts'
 import { firstRequestId, outcomes, senderAttempt } from './state.ts'
 import { storageBytesOf } from './storageBytes.ts'
@@ -128,7 +129,7 @@ function replayable(
     .where('bodyTruncated', '=', false)
     .where(sql<boolean>`(sealed_with is null or creel_keys.data_key(sealed_with) is not null)`)
     .where(
-      sql<boolean>`(redaction::jsonb -> 'original' is null or exists (
+      sql<boolean>`(redaction is null or not (${KEEPS_ORIGINAL}) or exists (
         select from request_originals o
         where o.endpoint_id = requests.endpoint_id and o.request_id = requests.id and o.expires_at > ${clock.now()}))`,
     )

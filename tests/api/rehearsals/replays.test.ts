@@ -259,6 +259,15 @@ describe('a comparison', () => {
     receiver.answer = { status: 200 }
   })
 
+  test('of duplicates ends, whatever it ignores', async () => {
+    const replay = await begin({
+      to: { url: receiver.url },
+      faults: { duplicate: 1 },
+      compare: { with: 'first', ignore: ['body.\0', 'body.\ud800'] },
+    })
+    expect((await ended(replay.id)).counts).toMatchObject({ changed: 0, done: 2 * ids.length })
+  })
+
   test('with what was recorded takes the answers of the action', async () => {
     const action = await alice.post(endpoint.at('/actions'), {
       kind: 'forward',

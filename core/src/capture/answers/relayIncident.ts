@@ -1,6 +1,6 @@
-import { sql } from 'kysely'
 import { closeIncidents, openIncident } from '../../alerts/index.ts'
 import type { Services } from '../../api/services.ts'
+import { storedAnswerFrom } from '../../endpoints/index.ts'
 import { shareOf } from '../../platform/db/index.ts'
 import { lockWorkspace } from '../../workspaces/index.ts'
 import type { CaptureSettings } from '../captureSettings.ts'
@@ -33,10 +33,15 @@ export async function tellOfRelay(
         // Locked before the endpoint, as its deletion does.
         await lockWorkspace(trx, workspaceId)
         // Without its setting, nothing would close the incident.
-        const { rows } = await sql`
-          select from endpoints where id = ${endpointId} and deleted_at is null
-            and answer_from::json ->> 'actionId' = ${relay.actionId} for share`.execute(trx)
-        if (rows.length === 0) return
+        const endpoint = await trx
+          .selectFrom('endpoints')
+          .where('id', '=', endpointId)
+          .where('deletedAt', 'is', null)
+          .select(['id', 'answerFrom'])
+          .forShare()
+          .executeTakeFirst()
+        if (endpoint === undefined) return
+        if (storedAnswerFrom(endpoint.answerFrom)?.actionId !== relay.actionId) return
         // Nor would anything while the action is on: the settings that told of it may be old. It is read under the lock,
         // since a change of an action locks the endpoint.
         const isOn = await trx
@@ -47,8 +52,8 @@ export async function tellOfRelay(
           .select('id')
           .executeTakeFirst()
         if (isOn !== undefined) return
-        const endpoint = { id: endpointId, name: endpointName }
-        const subject = { workspaceId, subject: endpoint, endpoint }
+        const named = { id: endpointId, name: endpointName }
+        const subject = { workspaceId, subject: named, endpoint: named }
         await openIncident(services, trx, { kind: KIND, ...subject, requestId: null, reason: null })
       })
   } catch (err) {

@@ -1,3 +1,4 @@
+import { isStorable } from '../issues.ts'
 import { memberOf, membersOf } from '../json/index.ts'
 import {
   asRead,
@@ -51,8 +52,7 @@ export function labelReads(provider: ProviderRow | undefined): readonly string[]
 
 function isLabel(value: unknown): value is string {
   if (typeof value !== 'string' || value.length === 0 || value.length > LABEL_LENGTH_MAX) return false
-  // PostgreSQL cannot store lone surrogates or NUL as text; JSON can contain both.
-  return value.isWellFormed() && !value.includes('\0')
+  return isStorable(value)
 }
 
 function genericLabel(request: CapturedRequest): string | null {

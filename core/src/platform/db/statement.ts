@@ -8,6 +8,7 @@ import {
   type UnknownRow,
 } from 'kysely'
 import type { ClientBase } from 'pg'
+import { isStorable } from '../../engine/issues.ts'
 import { memberNames, type SealedRows } from './memberNames.ts'
 import type { StatementRows } from './rows.ts'
 import type { Database } from './tables.ts'
@@ -115,8 +116,7 @@ function checked<Row extends object>({ name, notNull }: Statement, rows: readonl
 
 /** A text with U+FFFD in place of NUL, the one character that PostgreSQL's text cannot hold, and of half surrogate pairs. */
 export function storable(text: string): string {
-  const wellFormed = text.isWellFormed() ? text : text.toWellFormed()
-  return wellFormed.includes('\0') ? wellFormed.replaceAll('\0', '\ufffd') : wellFormed
+  return isStorable(text) ? text : text.toWellFormed().replaceAll('\0', '\ufffd')
 }
 
 /** The number of rows of a query that has selected nothing yet. */
