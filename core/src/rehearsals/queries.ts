@@ -20,6 +20,9 @@ import type { ScheduledItem } from './schedule.ts'
 /** A replay as it is stored: one run. */
 export type RunRow = Selectable<ReplaysTable>
 
+/** A position that the column can hold and no request has. */
+export const NO_POSITION = 2 ** 31 - 1
+
 /** A replay with its options read. */
 interface Optioned {
   readonly id: string

@@ -4,7 +4,7 @@ import { shownFields } from '../engine/message/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import { sealedMembers } from '../platform/secrets/index.ts'
 import { type ReplayOptions, storedOptions } from './options.ts'
-import type { ItemRow, RunRow } from './queries.ts'
+import { type ItemRow, NO_POSITION, type RunRow } from './queries.ts'
 import {
   type Difference,
   type ReplayResultItem,
@@ -182,7 +182,7 @@ export async function listResults(
   let query = db
     .selectFrom('replayItems')
     .where('replayId', '=', replayId)
-    .where('position', '>', afterPosition)
+    .where('position', '>', Math.min(afterPosition, NO_POSITION))
   if (outcome !== undefined) query = query.where('outcome', '=', outcome)
   if (state !== undefined) query = query.where('state', '=', state)
   const rows = await query

@@ -24,6 +24,7 @@ import {
   findPermitting,
   isOver,
   lockRun,
+  NO_POSITION,
   progressOf,
   type RunRow,
   updateRun,
@@ -32,9 +33,6 @@ import type { answerInput, Taken, takeInput } from './schema.ts'
 
 /** Least time between two looks of a call that waits, unless a request is due, so that captures cost few looks. */
 const LOOK_PAUSE_MS = 250
-
-/** A position that the column can hold and no request has. */
-const NO_POSITION = 2 ** 31 - 1
 
 /**
  * Gives a listener the requests that are due now. Waits for the next one if asked to, without a database connection. A

@@ -266,6 +266,11 @@ describe('a comparison', () => {
       compare: { with: 'first', ignore: ['body.\0', 'body.\ud800'] },
     })
     expect((await ended(replay.id)).counts).toMatchObject({ changed: 0, done: 2 * ids.length })
+    const none = await alice.expect(
+      alice.get(at(`/${replay.id}/results?afterPosition=${Number.MAX_SAFE_INTEGER}`)),
+      Results,
+    )
+    expect(none).toEqual({ items: [], next: null })
   })
 
   test('with what was recorded takes the answers of the action', async () => {
