@@ -11,7 +11,16 @@ import { holdOpen } from '../support/heldWrites.ts'
 import { countLockWaits } from '../support/lockWaits.ts'
 import { wrongParts } from '../support/problems.ts'
 import { startService, type TestService } from '../support/service.ts'
-import { check, makeWatchdog, putWatchdog, raised, readWatchdog, WATCHDOGS, Watchdog } from './support.ts'
+import {
+  check,
+  makeWatchdog,
+  pass,
+  putWatchdog,
+  raised,
+  readWatchdog,
+  WATCHDOGS,
+  Watchdog,
+} from './support.ts'
 
 /** Time limit of a search that must reach its end on any machine. */
 const UNHURRIED_MS = 60_000
@@ -277,6 +286,31 @@ test('with its endpoint, a watchdog is gone at once: deleted or expired', async 
   await service.clock.advance(100_000)
   await check(service)
   expect(await raised(service, other)).toEqual([])
+})
+
+test('with its endpoint, an alarmed watchdog no longer counts: no incident is open', async () => {
+  const client = await service.newClient()
+  const deleted = await client.endpoint()
+  const expiring = await client.endpoint({ ttlSeconds: 3600 })
+  for (const of of [deleted, expiring]) await makeWatchdog(of)
+  await pass(service, 800)
+  const Incidents = z.looseObject({ items: z.array(z.looseObject({ endpointId: z.string() })) })
+  const open = async () => {
+    const { items } = await client.expect(client.get('/api/v1/incidents?state=open'), Incidents)
+    return items.map(({ endpointId }) => endpointId)
+  }
+  const Usage = z.looseObject({ watchdogs: z.looseObject({ count: z.int() }) })
+  const counted = async () => (await client.expect(client.get('/api/v1/usage'), Usage)).watchdogs.count
+  expect((await open()).toSorted()).toEqual([deleted.id, expiring.id].toSorted())
+  expect(await counted()).toBe(2)
+  await client.delete(deleted.at(''))
+  expect(await open()).toEqual([expiring.id])
+  expect(await counted()).toBe(1)
+  await service.clock.advance(3600_000)
+  expect(await counted()).toBe(0)
+  await service.clock.advance(15 * 60_000)
+  await service.runJob('endpoints.sweep', {})
+  expect(await open()).toEqual([])
 })
 
 describe('GET /api/v1/watchdogs/labels', () => {

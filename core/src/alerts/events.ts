@@ -177,6 +177,10 @@ export const CLOSED_BY = {
 } as const satisfies Partial<Record<EventKind, EventKind>>
 
 export type OpeningKind = keyof typeof CLOSED_BY
+
+/** Kinds that open an incident. */
+export const OPENING_KINDS = Object.keys(CLOSED_BY) as OpeningKind[]
+
 export type ClosingKind = (typeof CLOSED_BY)[OpeningKind]
 
 /** Kinds outside of incidents that the domain raises (`channel.test` is sent by its route only). */

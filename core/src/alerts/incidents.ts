@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Trx } from '../platform/db/index.ts'
 import { CLOSED_BY, EVENTS, type OpeningKind } from './events.ts'
-import { closeOpen, openOrCount } from './queries.ts'
+import { closeOpen, closeOpenOf, openOrCount } from './queries.ts'
 import { type Occasion, type RaiseServices, raiseAlert } from './raise.ts'
 
 export interface Cause extends Occasion {
@@ -84,4 +84,13 @@ export async function closeIncidentsSilently(
   subjectIds: readonly string[],
 ): Promise<void> {
   if (subjectIds.length > 0) await closeOpen(trx, [kind].flat(), subjectIds, services.clock.now())
+}
+
+/** Closes all incidents of endpoints that were deleted, without an alert. */
+export async function closeIncidentsOfEndpoints(
+  services: Pick<RaiseServices, 'clock'>,
+  trx: Trx,
+  endpointIds: readonly string[],
+): Promise<void> {
+  if (endpointIds.length > 0) await closeOpenOf(trx, endpointIds, services.clock.now())
 }

@@ -13,7 +13,12 @@ export {
   storedSubscriptions,
 } from './events.ts'
 export { type Alert, findAlert, isMarkup, wordsOf } from './find.ts'
-export { closeIncidents, closeIncidentsSilently, openIncident } from './incidents.ts'
+export {
+  closeIncidents,
+  closeIncidentsOfEndpoints,
+  closeIncidentsSilently,
+  openIncident,
+} from './incidents.ts'
 export {
   forgetIncidentReasons,
   forgetReasons,

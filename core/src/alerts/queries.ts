@@ -1,7 +1,7 @@
 import { type Insertable, sql } from 'kysely'
 import type { AlertsTable, Db, IncidentsTable, Trx } from '../platform/db/index.ts'
 import { type DataKeyRef, type SecretBox, sealedAs, sealedMembers } from '../platform/secrets/index.ts'
-import type { OpeningKind } from './events.ts'
+import { OPENING_KINDS, type OpeningKind } from './events.ts'
 
 /**
  * Opens the incident, or increases the count of the open one. The index `incidents_open` makes this atomic: of any
@@ -55,6 +55,24 @@ export function closeOpen(trx: Trx, kinds: readonly OpeningKind[], subjectIds: r
     .where('subjectId', 'in', subjectIds)
     .where('closedAt', 'is', null)
     .returningAll()
+    .execute()
+}
+
+/** Closes the open incidents of endpoints, of their actions and of their watchdogs; served by `incidents_open`. */
+export async function closeOpenOf(trx: Trx, endpointIds: readonly string[], now: Date): Promise<void> {
+  await trx
+    .updateTable('incidents')
+    .set({ closedAt: now })
+    .where('kind', 'in', OPENING_KINDS)
+    .where('subjectId', 'in', (of) =>
+      of
+        .selectFrom('endpoints')
+        .where('id', 'in', endpointIds)
+        .select('id')
+        .unionAll(of.selectFrom('actions').where('endpointId', 'in', endpointIds).select('id'))
+        .unionAll(of.selectFrom('watchdogs').where('endpointId', 'in', endpointIds).select('id')),
+    )
+    .where('closedAt', 'is', null)
     .execute()
 }
 

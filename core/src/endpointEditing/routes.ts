@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { closeIncidentsOfEndpoints } from '../alerts/index.ts'
 import type { Context } from '../api/context.ts'
 import { EXAMPLE_IDS } from '../api/examples.ts'
 import { requireFeature } from '../api/planGates.ts'
@@ -138,7 +139,7 @@ export const endpointEditingRoutes = router({
 })
 
 /**
- * Deletes an endpoint. It is gone at once for senders, readers and queued deliveries, whatever its size. Its rows are
+ * Deletes an endpoint. It is gone at once for senders, readers and queued deliveries, whatever its size. Its incidents are closed. Its rows are
  * deleted in the background (retention/sweepEndpoints.ts), and its originals, too, if this call is interrupted. Endpoints
  * that were suspended by the plan may be in use again.
  */
@@ -149,6 +150,7 @@ async function removeEndpoint(ctx: Context, endpoint: EndpointRow): Promise<void
     await endpointToChange(ctx, trx, endpointId)
     await markEndpointDeleted(trx, endpointId, ctx.clock.now())
     await applyPlanLimits(ctx, trx, ctx.workspace.id)
+    await closeIncidentsOfEndpoints(ctx, trx, [endpointId])
     await announceEndpointChange(trx, endpointId)
     await recordChange(trx, ctx, endpointChange(ctx, 'endpoints.remove', endpointView(endpoint, ctx), null))
   })

@@ -77,13 +77,15 @@ export async function readAttention(
   return new Map(rows.map(({ id, attentionCount }) => [id, attentionCount]))
 }
 
+/** `$3` now, because watchdogs of expired endpoints do not count. */
 const TROUBLES = statement(
   'overview of troubles',
   `select
     (select count(*)::int from incidents
       where workspace_id = $1::uuid and closed_at is null and ($2::uuid is null or endpoint_id = $2::uuid)) as open_incident_count,
-    (select count(*)::int from watchdogs
-      where workspace_id = $1::uuid and phase = 'alarmed' and ($2::uuid is null or endpoint_id = $2::uuid)) as alarmed_watchdog_count`,
+    (select count(*)::int from watchdogs w join endpoints e on e.id = w.endpoint_id
+      where w.workspace_id = $1::uuid and w.phase = 'alarmed' and ($2::uuid is null or w.endpoint_id = $2::uuid)
+        and e.deleted_at is null and (e.expires_at is null or e.expires_at > $3::timestamptz)) as alarmed_watchdog_count`,
 )
 
 /**
@@ -96,10 +98,10 @@ export async function readOverview(
   db: Db,
   workspaceId: string,
   onlyEndpointId: string | null,
-  attention: Attention,
+  { attention, now }: { readonly attention: Attention; readonly now: Date },
 ): Promise<Overview> {
   const of = [workspaceId, onlyEndpointId]
-  const [endpoints, [troubles]] = await Promise.all([run(db, ENDPOINTS, of), run(db, TROUBLES, of)])
+  const [endpoints, [troubles]] = await Promise.all([run(db, ENDPOINTS, of), run(db, TROUBLES, [...of, now])])
   return {
     endpoints: endpoints.map((row) => ({ ...row, attentionCount: attention.get(row.id) ?? 0 })),
     openIncidentCount: troubles?.openIncidentCount ?? 0,

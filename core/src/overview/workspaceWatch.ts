@@ -34,7 +34,7 @@ const watchesOf = stateOf<EndpointChanges, Map<string, WorkspaceWatch>>(() => ne
  * Without followers nothing is read.
  */
 export function joinWorkspace(
-  ctx: Pick<Context, 'db' | 'endpointChanges' | 'workspace' | 'onlyEndpointId' | 'log'>,
+  ctx: Pick<Context, 'db' | 'clock' | 'endpointChanges' | 'workspace' | 'onlyEndpointId' | 'log'>,
   ended: AbortSignal,
 ): WorkspaceFollower {
   const watches = watchesOf(ctx.endpointChanges)
@@ -68,6 +68,7 @@ export function joinWorkspace(
 
 function startWatch({
   db,
+  clock,
   endpointChanges,
   workspace,
   onlyEndpointId,
@@ -86,7 +87,10 @@ function startWatch({
           attentionAt = performance.now()
           attention = await readAttention(db, workspace.id, onlyEndpointId)
         }
-        watch.overview = await readOverview(db, workspace.id, onlyEndpointId, attention)
+        watch.overview = await readOverview(db, workspace.id, onlyEndpointId, {
+          attention,
+          now: clock.now(),
+        })
         for (const wake of [...watch.members]) wake()
       } catch (error) {
         // The next change, or the next poll, tries again.

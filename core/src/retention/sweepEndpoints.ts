@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
-import { closeIncidentsSilently } from '../alerts/index.ts'
+import { closeIncidentsOfEndpoints } from '../alerts/index.ts'
 import type { Services } from '../api/services.ts'
-import { ACTION_INCIDENTS } from '../deliveries/index.ts'
 import { reapplyPlanLimits } from '../planLimits/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import { Failures, run, statement } from '../platform/db/index.ts'
@@ -61,7 +60,9 @@ async function deleteExpired({ db, clock }: SweepServices): Promise<void> {
       .where('deletedAt', 'is', null)
       .returning('id')
       .execute()
-    for (const { id } of expired) await announceEndpointChange(trx, id)
+    const ids = expired.map(({ id }) => id)
+    await closeIncidentsOfEndpoints({ clock }, trx, ids)
+    for (const id of ids) await announceEndpointChange(trx, id)
   })
 }
 
@@ -138,13 +139,8 @@ async function purgeEndpoint(services: SweepServices, endpointId: string): Promi
     }
     await sql`delete from event_claims where endpoint_id = ${endpointId}`.execute(trx)
     await sql`delete from attempt_bytes where endpoint_id = ${endpointId}`.execute(trx)
-    const idsOf = async (table: 'actions' | 'watchdogs') => {
-      const rows = await trx.selectFrom(table).where('endpointId', '=', endpointId).select('id').execute()
-      return rows.map(({ id }) => id)
-    }
-    await closeIncidentsSilently(services, trx, ACTION_INCIDENTS, await idsOf('actions'))
-    await closeIncidentsSilently(services, trx, 'watchdog.alarmed', await idsOf('watchdogs'))
-    await closeIncidentsSilently(services, trx, 'answer.unavailable', [endpointId])
+    // What was under way at the deletion may have opened some since.
+    await closeIncidentsOfEndpoints(services, trx, [endpointId])
     await trx.deleteFrom('endpoints').where('id', '=', endpointId).execute()
     sweptRows.inc({ sweep: 'endpoints' })
   })

@@ -5,7 +5,7 @@ import { isLive } from '../keys/index.ts'
 import { type Db, run, statement } from '../platform/db/index.ts'
 import { readStorageOf } from './storedBytes.ts'
 
-/** `$1` the workspace, `$2` now, because expired endpoints do not count. */
+/** `$1` the workspace, `$2` now, because expired endpoints and their watchdogs do not count. */
 const COUNTS = statement(
   'usage counts',
   `select
@@ -13,7 +13,9 @@ const COUNTS = statement(
        and (expires_at is null or expires_at > $2::timestamptz)) as endpoints,
     (select count(*)::int from api_keys k where k.workspace_id = $1::uuid
        and k.replaced_by_id is null and ${isLive('$2')}) as api_keys,
-    (select count(*)::int from watchdogs where workspace_id = $1::uuid) as watchdogs,
+    (select count(*)::int from watchdogs w join endpoints e on e.id = w.endpoint_id
+       where w.workspace_id = $1::uuid and e.deleted_at is null
+       and (e.expires_at is null or e.expires_at > $2::timestamptz)) as watchdogs,
     (select count(*)::int from alert_channels where workspace_id = $1::uuid) as alert_channels`,
 )
 
