@@ -62,6 +62,18 @@ describe('a rate', () => {
     expect(receiver.received).toHaveLength(50)
   })
 
+  test('keeps the fractions of its milliseconds', async () => {
+    await using receiver = await startReceiver()
+    const { alice, db } = await startService({ limits: LIMITS })
+    const action = await governedAction(alice, receiver.url, { rate: { count: 700, perSeconds: 1 } })
+    await sendAll(action.endpoint, numbered(1))
+    await action.isDone()
+    const { rows } = await sql<{ microseconds: number }>`
+      select (extract(microseconds from next_start_at)::int % 1000) as microseconds
+      from action_flows where action_id = ${action.id}`.execute(db)
+    expect(rows[0]?.microseconds).toBeGreaterThan(0)
+  })
+
   test('a start that is missed costs no period of a slow rate', async () => {
     await using receiver = await startReceiver()
     const far = await startFar(await createTestDatabase())

@@ -58,10 +58,10 @@ export async function admitGuests(
 /**
  * Reserves the starts of guests in the pace of the flow, which {@link admitGuests} has locked.
  *
- * @param nextStartAt the first start after those of the guests
+ * @param nextStartAt the first start after those of the guests, in milliseconds
  */
 export async function startGuests(trx: Trx, actionId: string, nextStartAt: number): Promise<void> {
-  await run(trx, MOVE_FLOW, [actionId, new Date(nextStartAt), null])
+  await run(trx, MOVE_FLOW, [actionId, nextStartAt, null])
 }
 
 /** Records attempts of guests. They change nothing of the action: no breaker, incident, health or `Retry-After`. */

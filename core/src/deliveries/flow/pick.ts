@@ -170,7 +170,7 @@ async function takeAndClaim(
     }),
   )
   if (sends.length > 0 && (spacingMs > 0 || isProbe)) {
-    const nextStartAt = spacingMs === 0 ? null : new Date(firstAt + sends.length * spacingMs)
+    const nextStartAt = spacingMs === 0 ? null : firstAt + sends.length * spacingMs
     const probeEveryMs = (policy.breaker?.probeEverySeconds ?? 0) * 1000
     const nextProbeAt = isProbe ? new Date(firstAt + probeEveryMs) : null
     await run(trx, MOVE_FLOW, [lane.id, nextStartAt, nextProbeAt])
@@ -265,7 +265,7 @@ export function flowOf(row: LaneRow): Flow & { readonly policy: DeliveryPolicy }
     isPaused: row.pausedAt !== null,
     endsAt: isOff(row) ? offUntil(row, row.clockAt).getTime() : null,
     drainPerSecond: row.drainPerSecond,
-    nextStartAt: row.nextStartAt?.getTime() ?? null,
+    nextStartAt: row.nextStartMs,
     notBefore: row.notBefore?.getTime() ?? null,
     breaker: row.breaker,
     nextProbeAt: row.nextProbeAt?.getTime() ?? null,

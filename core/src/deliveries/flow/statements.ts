@@ -56,7 +56,7 @@ export const READ_FLOWS = statement(
   'read flows',
   `select a.id, a.kind, a.name as action_name, ${forwardColumns()}, a.paused_at, a.drain_per_second,
           a.is_active, a.suspended_by_plan, a.off_since, exists (select from transformation_rules t where t.action_id = a.id) as has_rules,
-          f.next_start_at, f.not_before, f.breaker, f.next_probe_at, f.closed_at, clock_timestamp() as clock_at,
+          (extract(epoch from f.next_start_at) * 1000)::float8 as next_start_ms, f.not_before, f.breaker, f.next_probe_at, f.closed_at, clock_timestamp() as clock_at,
           e.workspace_id, e.name as endpoint_name, coalesce(e.capture_id, e.id) as capture_id, w.plan,
           case when w.sealed_until > clock_timestamp() then least(w.sealed_until, clock_timestamp() + interval '${SEALED_SECONDS} s') end as sealed_until,
           b.is_bound, case when b.is_bound then
@@ -210,12 +210,12 @@ export const NEXT_DUE = statement('next due of flow', `select ${nextDue('action_
 
 /**
  * Stores the result of a look: the next start `$2`, and after a probe the time `$3` of the next probe. Null changes
- * nothing.
+ * nothing. The start is in milliseconds with their fraction, without which a rate would be passed.
  */
 export const MOVE_FLOW = statement(
   'move flow',
   `update action_flows set
-    next_start_at = coalesce($2::timestamptz, next_start_at),
+    next_start_at = coalesce(to_timestamp($2::float8 / 1000), next_start_at),
     breaker = case when $3::timestamptz is null then breaker else 'probing' end,
     next_probe_at = coalesce($3::timestamptz, next_probe_at)
   where action_id = $1`,

@@ -1204,7 +1204,7 @@ export interface StatementRows {
     readonly suspendedByPlan: boolean
     readonly offSince: Date | null
     readonly hasRules: boolean
-    readonly nextStartAt: Date | null
+    readonly nextStartMs: number | null
     readonly notBefore: Date | null
     readonly breaker: 'closed' | 'open' | 'probing'
     readonly nextProbeAt: Date | null
