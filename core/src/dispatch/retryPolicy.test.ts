@@ -76,6 +76,18 @@ describe('Retry-After', () => {
     expect(seconds({ statusCode: status, retryAfter })).toBe(expected)
   })
 
+  test('with a date that names no zone is in GMT, wherever the process runs', () => {
+    const { TZ } = process.env
+    process.env.TZ = 'America/New_York'
+    try {
+      expect(seconds({ statusCode: 429, retryAfter: 'Sat Nov 21 09:00:08 2026' })).toBe(8)
+      expect(seconds({ statusCode: 429, retryAfter: 'Sat, 21 Nov 2026 04:00:08 -0500' })).toBe(8)
+    } finally {
+      if (TZ === undefined) delete process.env.TZ
+      else process.env.TZ = TZ
+    }
+  })
+
   test('late in the schedule waits for the longer of both', () => {
     expect(seconds({ statusCode: 429, attempt: 2 })).toBe(300)
     expect(seconds({ statusCode: 429, attempt: 2, retryAfter: '20' })).toBe(300)

@@ -1,3 +1,5 @@
+import { httpDate } from '../engine/message/index.ts'
+
 /** Bound for `Retry-After`: a receiver that asks for years would end its sends. */
 const RETRY_AFTER_SECONDS_MAX = 86_400
 
@@ -70,8 +72,8 @@ export function retryAfterOf(
  */
 export function retryAfterSeconds(field: string | null, now: Date): number | null {
   if (field === null) return null
-  // Some send fractions. `Date.parse` takes other numbers for dates, too: those of HTTP have letters.
-  const date = /[a-z]/i.test(field) ? Date.parse(field) : Number.NaN
+  // Some send fractions. `httpDate` takes other numbers for dates, too: those of HTTP have letters.
+  const date = /[a-z]/i.test(field) ? httpDate(field) : Number.NaN
   const isNumber = /^\s*\d{1,10}(?:\.\d{1,9})?\s*$/.test(field)
   const seconds = isNumber ? Number(field) : (date - now.getTime()) / 1000
   return Number.isNaN(seconds) ? null : Math.min(RETRY_AFTER_SECONDS_MAX, Math.max(0, seconds))

@@ -203,6 +203,8 @@ test('a sender that always fails ends the run after five calls, and one that ask
   }
   expect(await fails(503, {})).toEqual({ code: 'sender_failed', calls: 5 })
   expect(await fails(429, { 'Retry-After': '86400' })).toEqual({ code: 'rate_limited', calls: 1 })
+  const tomorrow = new Date(service.clock.now().getTime() + 86_400_000).toUTCString()
+  expect(await fails(429, { 'Retry-After': tomorrow })).toEqual({ code: 'rate_limited', calls: 1 })
 })
 
 test('a page of more events than were asked for ends the run, and says so', async () => {

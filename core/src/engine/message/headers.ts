@@ -40,6 +40,15 @@ function namedByConnection(captured: readonly WireHeader[]): ReadonlySet<string>
   return new Set(values.flatMap((value) => value.split(',').map((token) => token.trim().toLowerCase())))
 }
 
+/**
+ * The time of a date in a header field (RFC 9110 §5.6.7), in milliseconds; NaN if it is none. A date without a zone is
+ * in UTC, wherever the process runs.
+ */
+export function httpDate(text: string): number {
+  const date = text.trim()
+  return Date.parse(/(?:[a-z]|[+-]\d\d:?\d\d)\)?$/i.test(date) ? date : `${date}Z`)
+}
+
 /** The header fields of a row. Names and values are stored in two columns, one field a line. */
 export function storedHeaders(row: { headerNames: string; headerValues: Buffer }): WireHeader[] {
   if (row.headerNames === '') return []

@@ -20,6 +20,7 @@ export {
 export {
   ByHeaderName,
   forwardableHeaders,
+  httpDate,
   joinedHeaders,
   shownFields,
   storedHeaders,

@@ -1,3 +1,4 @@
+import { httpDate } from '../message/index.ts'
 import type { SchemeRow, TimestampPlace } from '../providers/index.ts'
 import type { Evidence } from './evidence.ts'
 import type { Candidate } from './signatures.ts'
@@ -71,7 +72,7 @@ function ageOf(text: string, unit: TimestampPlace['unit'], receivedAt: Date): nu
         ? secondsSince(Date.parse(inUtc(withMilliseconds(text))), received)
         : undefined
     case 'http-date':
-      return text.length <= 40 ? secondsSince(Date.parse(text), received) : undefined
+      return text.length <= 40 ? secondsSince(httpDate(text), received) : undefined
   }
 }
 

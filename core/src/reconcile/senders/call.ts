@@ -1,5 +1,5 @@
 import type { Services } from '../../api/services.ts'
-import { headerValues, type WireHeader } from '../../engine/message/index.ts'
+import { headerValues, httpDate, type WireHeader } from '../../engine/message/index.ts'
 import { countPiece } from '../../platform/memory/index.ts'
 import { type Response, userAgent } from '../../platform/outbound/index.ts'
 import { PAGE_BYTES_MAX, WAIT_MS_MIN } from '../declarations.ts'
@@ -88,8 +88,10 @@ export function tooMany(noun: string, asked: number): Answer<never> {
 function waitOf({ statusCode, headers }: Response, now: Date): number | undefined {
   if (statusCode !== 429 && statusCode !== 403) return undefined
   const fieldOf = (name: string) => headerValues(headers, name)[0]?.trim() ?? ''
-  const seconds = fieldOf('retry-after')
-  if (/^\d{1,9}$/.test(seconds)) return Math.max(WAIT_MS_MIN, Number(seconds) * 1000)
+  const asked = fieldOf('retry-after')
+  if (/^\d{1,9}$/.test(asked)) return Math.max(WAIT_MS_MIN, Number(asked) * 1000)
+  const until = /[a-z]/i.test(asked) ? httpDate(asked) : Number.NaN
+  if (!Number.isNaN(until)) return Math.max(WAIT_MS_MIN, until - now.getTime())
   const reset = fieldOf('x-ratelimit-reset')
   const isSpent = fieldOf('x-ratelimit-remaining') === '0' && /^\d{1,12}$/.test(reset)
   return isSpent ? Math.max(WAIT_MS_MIN, Number(reset) * 1000 - now.getTime()) : undefined
