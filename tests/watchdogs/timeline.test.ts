@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from 'bun:test'
+import { wrongParts } from '../support/problems.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { makeWatchdog, pass, WATCHDOGS } from './support.ts'
 
@@ -32,4 +33,7 @@ test('a timeline has the matches, the alarms and the own outages of its period',
   })
   const before = new Date(began.getTime() - 86_400_000).toISOString()
   expect(await timeline(`?to=${before}`)).toMatchObject({ matches: [], alarms: [], outages: [] })
+  const later = began.toISOString()
+  const turned = await service.alice.get(`${WATCHDOGS}/${watchdog.id}/timeline?from=${later}&to=${before}`)
+  expect(wrongParts(turned)).toEqual(['?from out_of_range'])
 })

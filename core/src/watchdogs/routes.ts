@@ -165,7 +165,7 @@ export const watchdogRoutes = router({
     path: '/api/v1/watchdogs/{id}/timeline',
     summary: 'Read the timeline of a watchdog: matches, alarms, and outages of the service',
     description:
-      'Covers the stored captures, by the present match. The period is at most 62 days; the beginning of a longer one is cut off.',
+      'Covers the stored captures, by the present match. The period is at most 62 days; the beginning of a longer one is cut off. One of less than a minute begins a minute before `to`.',
     input: z.object({
       id,
       from: optional(InstantInput).meta({ description: 'Begin; default eight intervals before `to`' }),

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { Context } from '../api/context.ts'
+import { validationFailed } from '../api/errors.ts'
 import { storedCondition } from '../engine/conditions/index.ts'
 import { shownJson } from '../engine/json/index.ts'
 import { DAY_MS } from '../platform/time/index.ts'
@@ -56,12 +57,20 @@ const INTERVALS_SHOWN = 8
 const SHORTEST_MS = 60_000
 const LONGEST_MS = 62 * DAY_MS
 
-/** The requested period: eight intervals up to now by default, limited to between a minute and 62 days. */
+/**
+ * The requested period: eight intervals up to now by default, limited to between a minute and 62 days.
+ *
+ * @throws DomainError `validation_failed` when the period begins after its end
+ */
 export function timelinePeriod(
   { expectedIntervalSeconds }: Pick<WatchdogRow, 'expectedIntervalSeconds'>,
   now: Date,
   { from, to = now }: { readonly from?: Date | undefined; readonly to?: Date | undefined },
 ): Period {
+  if (from !== undefined && from > to) {
+    const detail = `from must not be later than the end of the period, ${to.toISOString()}.`
+    throw validationFailed([{ path: ['from'], code: 'out_of_range', detail }])
+  }
   const asked =
     from === undefined ? INTERVALS_SHOWN * expectedIntervalSeconds * 1000 : to.getTime() - from.getTime()
   const length = Math.min(LONGEST_MS, Math.max(SHORTEST_MS, asked))
