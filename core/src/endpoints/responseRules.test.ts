@@ -87,6 +87,7 @@ describe('checkResponse', () => {
       'Cache-Control': 'max-age=5',
       'Retry-After': '7',
       'X-Name': 'Zoë\tⓧ',
+      'X-Long': '🪣'.repeat(1024),
     }
     expect(checkResponse({ responseHeaders })).toEqual([])
   })

@@ -1,5 +1,5 @@
 import { HEADER_NAME } from '../engine/conditions/index.ts'
-import type { InputIssue } from '../engine/issues.ts'
+import { type InputIssue, isLonger } from '../engine/issues.ts'
 import { contentTypeIn } from '../engine/message/index.ts'
 
 /**
@@ -186,7 +186,7 @@ function checkHeader(name: string, value: string, { path: at, label }: ReturnTyp
   if (isRefusedHeader(name)) {
     issues.push({ path, code: 'not_allowed', detail: `${label} may not set ${quoted(name)}.` })
   }
-  if (value.length > RESPONSE_LIMITS.headerValueChars) {
+  if (isLonger(value, RESPONSE_LIMITS.headerValueChars)) {
     const detail = `The value of response header ${quoted(name)} is longer than ${RESPONSE_LIMITS.headerValueChars} characters.`
     issues.push({ path, code: 'too_long', detail })
   } else if (HEADER_CONTROLS.test(value)) {

@@ -44,6 +44,11 @@ export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0')
 }
 
+/** Counts characters as JSON Schema does: code points. */
+export function isLonger(text: string, length: number): boolean {
+  return text.length > length && [...text].length > length
+}
+
 /** The value at `path` in a plain value; undefined where a part of the path is absent. */
 export function valueAt(input: unknown, path: readonly (string | number)[]): unknown {
   let value = input

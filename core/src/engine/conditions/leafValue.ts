@@ -1,4 +1,4 @@
-import type { InputIssue } from '../issues.ts'
+import { type InputIssue, isLonger } from '../issues.ts'
 import { isJsonArray, isJsonNumber, type JsonValue } from '../json/index.ts'
 import { CONDITION_BOUNDS, type ConditionOp } from './condition.ts'
 import { likeParts } from './textSearch.ts'
@@ -128,9 +128,4 @@ function issuesOfPattern(value: JsonValue): InputIssue[] {
 
 function wrongType(detail: string): InputIssue {
   return { path: [], code: 'type', detail }
-}
-
-/** Counts characters as JSON Schema does: code points. */
-function isLonger(text: string, length: number): boolean {
-  return text.length > length && [...text].length > length
 }

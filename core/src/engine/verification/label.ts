@@ -1,4 +1,4 @@
-import { isStorable } from '../issues.ts'
+import { isLonger, isStorable } from '../issues.ts'
 import { memberOf, membersOf } from '../json/index.ts'
 import {
   asRead,
@@ -51,8 +51,7 @@ export function labelReads(provider: ProviderRow | undefined): readonly string[]
 }
 
 function isLabel(value: unknown): value is string {
-  if (typeof value !== 'string' || value.length === 0 || value.length > LABEL_LENGTH_MAX) return false
-  return isStorable(value)
+  return typeof value === 'string' && value !== '' && !isLonger(value, LABEL_LENGTH_MAX) && isStorable(value)
 }
 
 function genericLabel(request: CapturedRequest): string | null {
