@@ -4,9 +4,12 @@ import { DomainError } from './errors.ts'
 import { gathering } from './gathering.ts'
 import type { Services } from './services.ts'
 
-/** Time for which a freed slot is reserved for a caller that was refused with `Retry-After`. */
+/**
+ * A refused caller is promised a slot for the time that its `Retry-After` names. A slot that is freed within this time
+ * before is kept for it, and the promise ends this long after.
+ */
 const KEPT_MS = 2000
-const RETRY_AFTER_MAX_SECONDS = 60
+const RETRY_AFTER_MS_MAX = 60_000
 
 /** A slot in use. If its holder dies without calling `free`, the slot ends at its deadline. */
 export interface Slot {
@@ -19,22 +22,27 @@ export interface Slot {
 const LOCK = statement('lock slots', 'select pg_advisory_xact_lock(hashtextextended($1, 0))')
 
 /**
- * Deletes ended slots of the scope `$1` at `$2`, then takes the slots `$4` until `$5`, in their order, while fewer than
- * `$3` are left. A reserved slot that is due may be taken, too.
+ * Deletes ended slots and promises of the scope `$1` at `$2`, then takes the slots `$4` until `$5`, in their order. No
+ * more than `$3` are ever in use. Slots are kept free for promises that are due by `$6`. A promise that is due already
+ * is used up by the next call, whose caller is not known: it gets one of the slots kept, if any is free.
  */
 const TAKE = statement(
   'take slots',
   `with ended as (
     delete from concurrency_slots where scope = $1 and ends_at <= $2::timestamptz
-  ), left_over as (
+  ), live as (
     select id, kept_from, ends_at from concurrency_slots where scope = $1 and ends_at > $2::timestamptz
-  ), claimed as (
+  ), due as (
     delete from concurrency_slots
     where id in (
-      select id from left_over where kept_from <= $2::timestamptz order by ends_at limit cardinality($4::uuid[]))
+      select id from live where kept_from <= $2::timestamptz order by ends_at limit cardinality($4::uuid[]))
     returning id
+  ), places as (
+    select $3::int - count(*) filter (where kept_from is null) as free,
+      count(*) filter (where kept_from > $2::timestamptz and kept_from <= $6::timestamptz) as kept
+    from live
   ), room as (
-    select (select count(*) from claimed) + greatest(0, $3::int - (select count(*) from left_over)) as slots
+    select least(free, greatest(0, free - kept) + (select count(*) from due)) as slots from places
   )
   insert into concurrency_slots (id, scope, ends_at)
   select wanted.id, $1, wanted.ends_at
@@ -48,19 +56,19 @@ const TAKE = statement(
  *
  * @param scope name of the limit, e.g. `await:<key id>`
  * @param longestMs time after which the holder has certainly ended
- * @throws DomainError `rate_limited`; its `Retry-After` is the time when a slot must be free. The slot is then
- *   reserved for 2 s, so that a caller that waits for that time and retries succeeds
+ * @throws DomainError `rate_limited` while `max` slots are in use, or kept for callers that were refused before; its
+ *   `Retry-After` is the time when a slot must be free, a minute at most. Until 2 s before, a slot that is freed early
+ *   may go to any caller
  */
 export async function takeSlot(
-  { db, clock }: Services,
+  { db, clock }: Pick<Services, 'db' | 'clock'>,
   { scope, max, longestMs, noun }: { scope: string; max: number; longestMs: number; noun: string },
 ): Promise<Slot> {
   const id = randomUUID()
   const refusedForMs = await take(db, `${max} ${scope}`, { id, scope, max, longestMs, clock })
   if (refusedForMs !== null) {
-    const seconds = Math.ceil(refusedForMs / 1000)
     throw new DomainError('rate_limited', `At most ${max} ${noun} may run at once.`, {
-      retryAfterSeconds: Math.min(RETRY_AFTER_MAX_SECONDS, Math.max(1, seconds)),
+      retryAfterSeconds: Math.ceil(refusedForMs / 1000),
     })
   }
   return {
@@ -118,7 +126,7 @@ interface WantedSlot extends Pick<Services, 'clock'> {
   readonly longestMs: number
 }
 
-/** Returns null if the slot is taken, else the milliseconds until one must be free. */
+/** Returns null if the slot is taken, else the milliseconds after which to call again. */
 const take = gathering<WantedSlot, number | null>((db, wanted) =>
   db.transaction().execute((trx) => takeTogether(trx, wanted)),
 )
@@ -134,8 +142,9 @@ async function takeTogether(trx: Trx, wanted: readonly [WantedSlot, ...WantedSlo
     max,
     wanted.map(({ id }) => id),
     wanted.map(({ longestMs }) => new Date(now.getTime() + longestMs)),
+    new Date(now.getTime() + KEPT_MS),
   ])
-  const waits = await keepSlots(trx, { scope, now, count: wanted.length - taken.length })
+  const waits = await promiseSlots(trx, { scope, max, now, count: wanted.length - taken.length })
   return [...taken.map(() => null), ...waits]
 }
 
@@ -149,14 +158,15 @@ export async function countSlots({ db, clock }: Pick<Services, 'db' | 'clock'>, 
 }
 
 /**
- * Reserves for each refused caller the first slot that is not reserved yet. If all are reserved, the caller waits for
- * the last one.
+ * Promises each refused caller the first slot in use that is not promised yet, for the time when it must have ended.
+ * Callers beyond those slots get no promise: they wait for the last slot, or for the end of the first promise where
+ * slots are only kept.
  *
- * @returns the milliseconds until that slot must be free, for each caller
+ * @returns the milliseconds that each caller must wait
  */
-async function keepSlots(
+async function promiseSlots(
   trx: Trx,
-  { scope, now, count }: { scope: string; now: Date; count: number },
+  { scope, max, now, count }: { scope: string; max: number; now: Date; count: number },
 ): Promise<number[]> {
   if (count === 0) return []
   const rows = await trx
@@ -166,15 +176,15 @@ async function keepSlots(
     .orderBy('endsAt')
     .execute()
   const used = rows.filter((row) => row.keptFrom === null)
-  const promisedBefore = rows.length - used.length
+  const promised = rows.filter((row) => row.keptFrom !== null)
   const waitUntil = (row: { readonly endsAt: Date } | undefined) =>
-    Math.max(1, (row?.endsAt ?? now).getTime() - now.getTime())
-  const kept = used.slice(promisedBefore, promisedBefore + count).map((row) => ({ waitMs: waitUntil(row) }))
-  if (kept.length > 0) {
+    Math.min(RETRY_AFTER_MS_MAX, Math.max(1, (row?.endsAt ?? now).getTime() - now.getTime()))
+  const waits = used.slice(promised.length, promised.length + count).map(waitUntil)
+  if (waits.length > 0) {
     await trx
       .insertInto('concurrencySlots')
       .values(
-        kept.map(({ waitMs }) => ({
+        waits.map((waitMs) => ({
           id: randomUUID(),
           scope,
           keptFrom: new Date(now.getTime() + waitMs),
@@ -183,6 +193,6 @@ async function keepSlots(
       )
       .execute()
   }
-  const last = waitUntil(used.at(-1) ?? rows.at(-1))
-  return Array.from({ length: count }, (_, index) => kept[index]?.waitMs ?? last)
+  const otherwise = waitUntil(used.length < max ? promised[0] : used.at(-1))
+  return Array.from({ length: count }, (_, index) => waits[index] ?? otherwise)
 }

@@ -181,6 +181,19 @@ describe('GET /api/v1/endpoints/{endpointId}/requests/await', () => {
     expect((await dana.get(path)).status).toBe(200)
   })
 
+  test('a place whose await was answered early goes to the next caller, whoever was refused before', async () => {
+    const dana = await service.newClient()
+    const endpoint = await dana.endpoint()
+    const path = endpoint.at('/requests/await?timeoutSeconds=30')
+    const both = () => [dana.get(path), dana.get(path)]
+    const waiting = both()
+    await taken(2)
+    expect(await Promise.all(both())).toMatchObject([{ status: 429 }, { status: 429 }])
+    await endpoint.send()
+    expect(await Promise.all(waiting)).toMatchObject([{ status: 200 }, { status: 200 }])
+    expect(await Promise.all(both())).toMatchObject([{ status: 200 }, { status: 200 }])
+  })
+
   test('of five that come at once as many wait as may, and each of the others is told when to come back', async () => {
     const dana = await service.newClient()
     const endpoint = await dana.endpoint()
