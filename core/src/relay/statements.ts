@@ -63,7 +63,7 @@ const FIND_IDLE = statement(
   left join lateral (select max(k.last_used_at) as at from api_keys k where k.endpoint_id = e.id) k on true
   where greatest(r.created_at, c.last_request_at, k.at) < $2 and ($3::text is null or starts_with(r.address, $3))
     and ($5::uuid is null or r.endpoint_id = $5)
-    and not exists (select from concurrency_slots s where s.scope = 'listener:' || e.id and s.ends_at > $1)
+    and not exists (select from concurrency_slots s where s.scope = 'listener:' || e.id and s.kept_from is null and s.ends_at > $1)
   order by greatest(r.created_at, c.last_request_at, k.at), r.endpoint_id limit $4`,
 )
 
