@@ -144,6 +144,14 @@ describe('a relayed answer', () => {
     expect(await (await endpoint.send({ body: '{"type":"other"}' })).text()).toBe('{"ok":true}')
   })
 
+  test('comes through an action whose id is given in upper case', async () => {
+    await using receiver = await startReceiver({ status: 200, body: 'theirs' })
+    const { endpoint, actionId } = await relaying(receiver.url)
+    const upper = { answerFrom: { actionId: actionId.toUpperCase(), timeoutMs: 5001 } }
+    expect((await alice.patch(endpoint.at(''), upper)).body).toMatchObject({ answerFrom: { actionId } })
+    expect(await (await endpoint.send()).text()).toBe('theirs')
+  })
+
   test('comes through an action with an order and a rate, while its time lasts', async () => {
     await using receiver = await startReceiver({
       status: 200,

@@ -53,7 +53,10 @@ export const ScriptedResponse = z.object({
 
 /** The setting by which the receiver of an action answers the sender. */
 export const AnswerFrom = z.object({
-  actionId: z.guid().meta({ description: 'A forward action of the endpoint that is switched on' }),
+  actionId: z
+    .guid()
+    .toLowerCase()
+    .meta({ description: 'A forward action of the endpoint that is switched on' }),
   timeoutMs: z
     .int()
     .min(ANSWER_LIMITS.timeoutMs.min)
