@@ -81,15 +81,17 @@ async function tryCondition(
   const { condition } = parsed
   const kind = `condition ${endpointId}`
   return await previewing(ctx, kind, () =>
-    searching(ctx, kind, (db, query) => tryOn({ db, query }, endpointId, condition, last)),
+    searching(ctx, kind, (db, query) =>
+      tryOn({ db, query, signal: ctx.signal }, endpointId, condition, last),
+    ),
   )
 }
 
-interface Read extends Pick<Context, 'db'> {
+interface Read extends Pick<Context, 'db' | 'signal'> {
   readonly query: AbortableQueryOptions
 }
 
-async function tryOn({ db, query }: Read, endpointId: string, condition: Condition, last: number) {
+async function tryOn({ db, query, signal }: Read, endpointId: string, condition: Condition, last: number) {
   const newest = await visibleRequests(db, endpointId)
     .select(['r.id', sql<number>`octet_length(r.body)`.as('bytes')])
     .orderBy('r.id', 'desc')
@@ -100,18 +102,27 @@ async function tryOn({ db, query }: Read, endpointId: string, condition: Conditi
     bytesLeft -= bytes
     return bytesLeft > 0
   })
-  const lowest = tested.at(-1)
-  const afterId = lowest === undefined ? Number.MAX_SAFE_INTEGER : lowest.id - 1
-  const range = { afterId, query, limit: Math.max(1, tested.length) }
+  // The next statements see what is captured meanwhile: that is not tested.
+  const afterId = (tested.at(-1)?.id ?? 1) - 1
+  const belowId = (tested[0]?.id ?? 0) + 1
+  const range = { afterId, belowId, signal, query, limit: Math.max(1, tested.length) }
   const found = await newestMatching(db, endpointId, condition, range)
   const unmatched = await neverMatchedPaths(db, endpointId, condition, range)
-  const known = new Set(tested.map(({ id }) => id))
+  // A request that is deleted or evicted meanwhile was perhaps not read, and is left out.
+  const left = await visibleRequests(db, endpointId)
+    .select('r.id')
+    .where('r.id', '>', afterId)
+    .where('r.id', '<', belowId)
+    .orderBy('r.id', 'desc')
+    .execute(query)
+  const isLeft = new Set(left.map(({ id }) => id))
+  const known = new Set(tested.map(({ id }) => id).filter((id) => isLeft.has(id)))
   const matched = found.map(({ requestId }) => requestId).filter((id) => known.has(id))
   const isMatched = new Set(matched)
   const notMatched = [...known].filter((id) => !isMatched.has(id))
   const part = (ids: readonly number[]) => ({ count: ids.length, firstIds: ids.slice(0, FIRST_IDS) })
   return {
-    testedCount: tested.length,
+    testedCount: known.size,
     matched: part(matched),
     notMatched: part(notMatched),
     note: unmatchedWords(unmatched),

@@ -44,13 +44,19 @@ interface Range extends Omit<HistoryRange, 'limit'> {
   readonly narrowed: ReturnType<typeof narrowing>
 }
 
-/** Selects the newest `limit` matches with a greater id than `afterId`, received from `since` on and before `until`. */
+/**
+ * Selects the newest `limit` matches with ids between `afterId` and `belowId`, both excluded, received from `since` on
+ * and before `until`.
+ */
 export interface HistoryRange {
   readonly limit: number
   readonly afterId?: number
+  readonly belowId?: number
   readonly since?: Date
   readonly until?: Date
-  /** Options of every query. Their signal ends the evaluation, too. */
+  /** Ends the evaluation between two slices: aborted when the caller hangs up. */
+  readonly signal?: AbortSignal | undefined
+  /** Options of every query. */
   readonly query?: AbortableQueryOptions
 }
 
@@ -88,21 +94,26 @@ export async function newestMatching(
 }
 
 /**
- * Finds the paths of a condition that exist in no stored request after `afterId`. The result is empty if nothing is
- * stored. It reads the newest requests first, and stops once it has found each path. Paths are looked for in slices of
- * the event loop's time.
+ * Finds the paths of a condition that exist in no stored request between `afterId` and `belowId`. The result is empty if
+ * none is stored. It reads the newest requests first, and stops once it has found each path. Paths are looked for in
+ * slices of the event loop's time.
  */
 export async function neverMatchedPaths(
   db: Db,
   endpointId: string,
   condition: Condition,
-  { afterId, query }: Required<Pick<HistoryRange, 'afterId' | 'query'>>,
+  {
+    afterId,
+    belowId,
+    signal,
+    query,
+  }: Required<Pick<HistoryRange, 'afterId' | 'belowId' | 'signal' | 'query'>>,
 ): Promise<readonly Path[]> {
   const paths = pathsOf(condition, { absent: false })
   let left = paths
   let isEmpty = true
   if (left.length === 0) return []
-  const range = { afterId, query, narrowed: null, rows: CHUNK_ROWS.first }
+  const range = { afterId, belowId, signal, query, narrowed: null, rows: CHUNK_ROWS.first }
   for await (const row of candidates(db, endpointId, condition, range)) {
     isEmpty = false
     left = await inSlices(unmatchedPathsInSteps(left, requestRoot(storedRequest(row))))
@@ -116,26 +127,26 @@ async function* candidates(
   db: Db,
   endpointId: string,
   condition: Condition,
-  { rows: first, ...range }: Range & { readonly rows: number },
+  { rows: first, signal, belowId = Number.MAX_SAFE_INTEGER, ...range }: Range & { readonly rows: number },
 ): AsyncGenerator<CandidateRow> {
-  let belowId = Number.MAX_SAFE_INTEGER
+  let below = belowId
   let rows = first
   for (;;) {
-    range.query?.signal?.throwIfAborted()
-    const chunk = await chunkBelow(db, endpointId, condition, { ...range, belowId, rows })
+    signal?.throwIfAborted()
+    const chunk = await chunkBelow(db, endpointId, condition, { ...range, belowId: below, rows })
     let beganAt = performance.now()
     for (const row of chunk) {
       yield row
       if (performance.now() - beganAt < WITHOUT_PAUSE_MS) continue
       await setImmediate()
-      range.query?.signal?.throwIfAborted()
+      signal?.throwIfAborted()
       beganAt = performance.now()
     }
     const last = chunk.at(-1)
     const bytes = chunk.reduce((sum, row) => sum + ROW_BYTES + row.body.length + row.headerValues.length, 0)
     countPiece(bytes * COPIES)
     if (last === undefined || chunk.length < rows) return
-    belowId = last.id
+    below = last.id
     const fitting = Math.floor((CHUNK_BYTES * chunk.length) / Math.max(bytes, 1))
     rows = Math.min(Math.max(fitting, CHUNK_ROWS.min), CHUNK_ROWS.max)
   }
@@ -212,7 +223,7 @@ export async function searchNewest(
   condition: Condition,
 ): Promise<HistoricMatch | undefined> {
   return await searching(ctx, `newest of ${endpointId}`, async (db, query) => {
-    const range = { limit: 1, query }
+    const range = { limit: 1, signal: ctx.signal, query }
     let latest: HistoricMatch | undefined
     for await (const match of newestCaptures(db, endpointId, condition, range))
       if (latest === undefined || match.receivedAt > latest.receivedAt) latest = match

@@ -180,3 +180,18 @@ describe('the search for stored requests that match a condition', () => {
     )
   })
 })
+
+test('a preview of a condition counts what it tested, whatever arrives or goes meanwhile', async () => {
+  const busy = await service.alice.endpoint()
+  const body = JSON.stringify({ wanted: 'x'.repeat(60_000) })
+  const kept = await busy.captureMany(60, { body })
+  const preview = service.alice.post(busy.at('/conditions/preview'), {
+    condition: { path: 'body.wanted', op: 'exists', value: true },
+  })
+  const meanwhile = Promise.all([
+    ...Array.from({ length: 10 }, () => busy.send({ body })),
+    ...kept.slice(0, 5).map(({ id }) => service.alice.delete(busy.at(`/requests/${id}`))),
+  ])
+  expect((await preview).body).toMatchObject({ notMatched: { count: 0, firstIds: [] } })
+  await meanwhile
+})
