@@ -15,7 +15,7 @@ import {
 } from '../endpoints/index.ts'
 import { requestRoot } from '../engine/conditions/index.ts'
 import { inSlices } from '../platform/turns/index.ts'
-import { findContent, previewing, type RequestRow, storedRequest } from '../requests/index.ts'
+import { countLong, findContent, previewing, storedRequest } from '../requests/index.ts'
 
 /** Try scripted answers on a stored request; nothing is saved, counted or sent. */
 export const answerRoutes = router({
@@ -52,26 +52,29 @@ export const answerRoutes = router({
     errors: ['not_found', 'shredded'],
     finds: findsEndpoint,
     check: ({ rawBody }, input) => checkResponses(asSpelled(rawBody, input).responses),
-  }).mutation(async ({ ctx, input }) => {
-    const row = await findContent(ctx, ctx.endpoint.id, input.requestId)
-    return await previewAnswer(ctx, ctx.endpoint, row, asSpelled(ctx.rawBody, input).responses)
-  }),
+  }).mutation(({ ctx, input }) =>
+    previewAnswer(ctx, ctx.endpoint, input.requestId, asSpelled(ctx.rawBody, input).responses),
+  ),
 })
 
 /**
  * Finds the response that would answer a stored request, and fills it in.
  *
  * @param responses default: those of the endpoint
+ * @throws DomainError `not_found` for a request that is not stored, `shredded`, `request_invalid` when a batch asks for
+ *   too many long bodies; LineTooLong when earlier previews take too long
  */
 async function previewAnswer(
   ctx: Context,
   endpoint: EndpointRow,
-  row: RequestRow,
+  requestId: number,
   responses: ScriptedResponses | undefined,
 ) {
   const own = { ...endpoint, responseHeaders: JSON.parse(endpoint.responseHeaders) }
   const text = responses === undefined ? endpoint.responses : responsesText(responses)
   return await previewing(ctx, 'answer', async () => {
+    const row = await findContent(ctx, endpoint.id, requestId)
+    countLong(ctx, row.body.length)
     const stored = { responses: text, responsesRun: null, answerFrom: null }
     const script = answerScript(stored, own, [], () => false)
     const request = storedRequest(row)
