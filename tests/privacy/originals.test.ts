@@ -401,6 +401,13 @@ test('settings that contradict each other are refused, each with its pointer', a
       await alice.post('/api/v1/endpoints', { forwardOriginal: true, originalHours: 0, storeRules: [] }),
     ),
   ).toEqual(['#/forwardOriginal not_allowed', '#/originalHours out_of_range'])
+  // A wrong member contradicts none: it might have been given right.
+  const refused = async (members: object) =>
+    wrongParts(await alice.post('/api/v1/endpoints', { forwardOriginal: true, ...members }))
+  expect(await refused({ storeRules: 'x' })).toEqual([expect.stringMatching(/^#\/storeRules /)])
+  expect(await refused({ dropHeaders: ['a b'] })).toEqual([expect.stringMatching(/^#\/dropHeaders\/0 /)])
+  expect(await refused({ encryptBodies: 'x' })).toEqual(['#/encryptBodies type'])
+  expect(await refused({ forwardOriginal: 'x', originalHours: 5 })).toEqual(['#/forwardOriginal type'])
   const endpoint = await alice.endpoint({ dropHeaders: ['Cookie'], forwardOriginal: true, originalHours: 5 })
   expect(wrongParts(await alice.patch(endpoint.at(''), { dropHeaders: [] }))).toEqual([
     '#/forwardOriginal not_allowed',

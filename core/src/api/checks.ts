@@ -139,6 +139,8 @@ function rightOfMany(
 ): unknown {
   if (form instanceof z.ZodArray && Array.isArray(value)) {
     const items: unknown[] = []
+    // A list whose last items are wrong is as long as it was given.
+    items.length = value.length
     for (const index of value.keys()) {
       const item = part(form.element, index)
       if (item !== undefined) items[index] = item

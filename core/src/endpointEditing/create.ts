@@ -22,7 +22,7 @@ import { lockWorkspace } from '../workspaces/index.ts'
 import { checkAnswers } from './answers.ts'
 import { endpointChange } from './change.ts'
 import { checkForward, writeForward } from './legacyForward.ts'
-import { originalIssues, prepareStoring } from './storing.ts'
+import { checkOriginals, prepareStoring } from './storing.ts'
 
 /** Checks of a new endpoint that the schema cannot express. */
 export async function checkNewEndpoint(ctx: Context, input: Accepted<CreateInput>): Promise<InputIssue[]> {
@@ -32,7 +32,7 @@ export async function checkNewEndpoint(ctx: Context, input: Accepted<CreateInput
     ...checkPaths(input),
     ...checkDedupe(input.dedupe, ctx.plan.limits),
     ...checkStoring(input),
-    ...originalIssues(null, input),
+    ...checkOriginals(null, input),
     ...(await checkAnswers(ctx, null, input)),
     ...(await checkForward(ctx, null, input)),
   ]

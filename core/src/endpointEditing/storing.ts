@@ -59,6 +59,19 @@ type OriginalInput = Partial<
   Pick<CreateInput, 'storeRules' | 'dropHeaders' | 'encryptBodies' | 'forwardOriginal' | 'originalHours'>
 >
 
+/** Members that a contradiction at a member was judged by. */
+const JUDGED_BY: Readonly<Record<string, readonly (keyof OriginalInput)[]>> = {
+  forwardOriginal: ['storeRules', 'dropHeaders', 'encryptBodies'],
+  originalHours: ['forwardOriginal'],
+}
+
+/** {@link originalIssues} of the right members of a call. One that its schema refused contradicts no other. */
+export function checkOriginals(endpoint: EndpointRow | null, input: OriginalInput): InputIssue[] {
+  return originalIssues(endpoint, input).filter(({ path: [member] }) =>
+    (JUDGED_BY[String(member)] ?? []).every((name) => name in input),
+  )
+}
+
 /** Contradictions among the members about originals, after a change; none of a change that leaves them as they are. */
 export function originalIssues(endpoint: EndpointRow | null, input: OriginalInput): InputIssue[] {
   const { storeRules, dropHeaders, encryptBodies, forwardOriginal, originalHours } = input

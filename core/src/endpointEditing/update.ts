@@ -25,7 +25,7 @@ import { fillColumns } from '../requests/index.ts'
 import { checkAnswering, checkAnswers, settleAnswers } from './answers.ts'
 import { noteChange } from './change.ts'
 import { checkForward, writeForward } from './legacyForward.ts'
-import { originalIssues, prepareStoring } from './storing.ts'
+import { checkOriginals, originalIssues, prepareStoring } from './storing.ts'
 
 /**
  * Checks of a change that the schema cannot express. A member equal to the stored one is not checked again, so that an
@@ -57,7 +57,7 @@ export async function checkEndpointChange(
     ...checkPaths({ ...input, eventIdPath: changed(input.eventIdPath, endpoint.eventIdPath ?? '') }),
     ...checkDedupe(changed(input.dedupe, known.dedupe), ctx.plan.limits),
     ...checkStoring(input),
-    ...originalIssues(endpoint, input),
+    ...checkOriginals(endpoint, input),
     ...(await checkAnswers(ctx, endpoint.id, { responses: input.responses, answerFrom })),
     ...(await checkForward(ctx, endpoint, input)),
   )
