@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
+import { loadRuleSets, recordRuleOutcomes } from '@creel/core/transformations'
 import { z } from 'zod'
 import { addForward, addRule, documentOf, problemOf, rulesOf } from '../api/transformations/support.ts'
 import { attemptsEnded } from '../support/attempts.ts'
@@ -429,6 +430,29 @@ describe('faults', () => {
       state: 'Succeeded',
       sent: { body: 'not json 0' },
     })
+  })
+
+  test('faults of an earlier version that are recorded late do not count for the present one', async () => {
+    const alice = await service.newClient()
+    const endpoint = await alice.endpoint()
+    const actionId = await addForward(endpoint)
+    const { id } = await addRule(endpoint, NUMBER)
+    const [early] = (await loadRuleSets(service.db, [actionId])).get(actionId) ?? []
+    if (early === undefined) throw new Error('no rule')
+    await alice.put(endpoint.at(`/transformations/${id}`), { rule: { ...NUMBER, name: 'Better' } })
+    const outcomes = Array.from({ length: 5 }, (_, index) => ({
+      workspaceId: alice.workspaceId,
+      endpoint: { id: endpoint.id, name: 'late' },
+      requestId: index + 1,
+      ends: [{ rule: early, fault: { code: 'type' as const, counted: true } }],
+    }))
+    const services = {
+      clock: service.clock,
+      actor: { kind: 'service', id: null, name: 'creel', address: null } as const,
+      enqueue: async () => {},
+    }
+    await service.db.transaction().execute((trx) => recordRuleOutcomes(services, trx, outcomes))
+    expect((await rulesOf(endpoint)).rules[0]).toMatchObject({ enabled: true, version: 2 })
   })
 
   test('a sender cannot switch a redaction off with bodies that it cannot hold', async () => {

@@ -114,6 +114,8 @@ export async function recordRuleOutcomes(
     const row = await lockRule(trx, id)
     if (row === undefined) continue
     for (const end of byRule.get(id) ?? []) {
+      // A later version has its own count.
+      if (end.rule.version !== row.version) continue
       if (end.fault === null) await forgetFaults(trx, [id])
       else if (
         end.fault.counted &&
