@@ -152,5 +152,7 @@ test('a report of the far future or without a URL is refused, and the list of at
     wrongParts(await alice.post(endpoint.at(`/requests/${id}/listen-attempts`), { ...report, ...more }))
   expect(await send({})).toEqual(['#/at out_of_range'])
   expect(await send({ at: '2026-11-22T10:00:00Z', url: '/hooks' })).toEqual(['#/url bad_url'])
+  const received = { statusCode: 200, headers: [], body: 'hello!', bodyIsBinary: true, bodyTruncated: false }
+  expect(await send({ at: '2026-11-22T10:00:00Z', received })).toEqual(['#/received/body bad_format'])
   expect(await alice.get(endpoint.at('/deliveries'))).toMatchObject({ status: 200, body: { totalCount: 0 } })
 })

@@ -1,9 +1,13 @@
 import { z } from 'zod'
+import type { Accepted } from '../api/checks.ts'
 import { optional } from '../api/values.ts'
+import { type InputIssue, issue } from '../engine/issues.ts'
 import {
   contentTypeIn,
   type EvaluatedRequest,
   headerText,
+  isBase64,
+  NOT_BASE64,
   type WireHeader,
   wireField,
   withoutEncoding,
@@ -49,6 +53,12 @@ const edited = z.object({
 
 /** Input members that change a captured request before it is sent. */
 export const editedInput = edited.shape
+
+/** Issues that the schemas of the members cannot express. */
+export function issuesOfEdits({ body, bodyIsBinary }: Accepted<Edits>): InputIssue[] {
+  if (body === undefined || bodyIsBinary !== true || isBase64(body)) return []
+  return [issue(['body'], 'bad_format', NOT_BASE64)]
+}
 
 /** The parsed changes. */
 export type Edits = z.output<typeof edited>

@@ -4,7 +4,7 @@ import { route, router } from '../api/route.ts'
 import { requireStays } from '../api/seal.ts'
 import { endpointId, InstantInput, Int64, optional } from '../api/values.ts'
 import { attemptView, DeliveryAttempt, findAttempts, recordListen } from '../deliveries/index.ts'
-import { wireField } from '../engine/message/index.ts'
+import { isBase64, NOT_BASE64, wireField } from '../engine/message/index.ts'
 import { markReported } from '../listeners/index.ts'
 import { HOUR_MS } from '../platform/time/index.ts'
 import { findsRequest } from '../requests/index.ts'
@@ -30,13 +30,19 @@ const report = {
   error: optional(z.string().min(1).max(500)).meta({ description: 'Why there was no answer' }),
   sent: z.object({ method: z.string().min(1).max(64), headers }),
   received: optional(
-    z.object({
-      statusCode: z.int().min(100).max(599),
-      headers,
-      body: z.string().max(700_000).nullable().meta({ description: 'Text, or base64 when `bodyIsBinary`' }),
-      bodyIsBinary: z.boolean(),
-      bodyTruncated: z.boolean(),
-    }),
+    z
+      .object({
+        statusCode: z.int().min(100).max(599),
+        headers,
+        body: z.string().max(700_000).nullable().meta({ description: 'Text, or base64 when `bodyIsBinary`' }),
+        bodyIsBinary: z.boolean(),
+        bodyTruncated: z.boolean(),
+      })
+      .refine(({ body, bodyIsBinary }) => !bodyIsBinary || isBase64(body ?? ''), {
+        path: ['body'],
+        params: { code: 'bad_format' },
+        message: NOT_BASE64,
+      }),
   ).meta({ description: 'Answer of the local server; absent if there was none' }),
 }
 

@@ -8,7 +8,7 @@ import { findsEndpoint } from '../endpoints/index.ts'
 import { askListeners, countListeners } from '../listeners/index.ts'
 import { findsRequest, issuesOfRequestIds, requestIdsInput, requestIdsOf } from '../requests/index.ts'
 import { bulkReplay } from './bulkReplay.ts'
-import { editedInput } from './editedRequest.ts'
+import { editedInput, issuesOfEdits } from './editedRequest.ts'
 import { replayRequest } from './replayRequest.ts'
 import { BulkReplayResult, ReplayResult, replayView } from './schema.ts'
 import { sendEdited } from './sendEdited.ts'
@@ -75,6 +75,7 @@ export const replayRoutes = router({
     output: DeliveryAttemptDetail,
     errors: ['action_inactive'],
     finds: findsRequest,
+    check: (_ctx, input) => issuesOfEdits(input),
   }).mutation(({ ctx, input: { actionId, sign, transform, ...edits } }) =>
     sendEdited(ctx, ctx.endpoint, ctx.request, { actionId, edits, edited: { sign, transform } }),
   ),

@@ -5,7 +5,13 @@ import { notAllowed, notFound } from '../api/errors.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import { type DeliveryFacts, HEADER_NAME } from '../engine/conditions/index.ts'
 import { type InputIssue, issue } from '../engine/issues.ts'
-import { contentTypeIn, type EvaluatedRequest, wireField } from '../engine/message/index.ts'
+import {
+  contentTypeIn,
+  type EvaluatedRequest,
+  isBase64,
+  NOT_BASE64,
+  wireField,
+} from '../engine/message/index.ts'
 import { findProvider } from '../engine/providers/index.ts'
 import { labelOf } from '../engine/verification/index.ts'
 import { findContent, storedRequest } from '../requests/index.ts'
@@ -52,14 +58,13 @@ function issuesOfSample({ body, bodyIsBinary, headers = {} }: Accepted<Sample>):
     const detail = 'A header has a name of letters, digits and hyphens, and a value without line breaks.'
     issues.push({ path: ['sample', 'headers', name], code: 'bad_format', detail })
   }
-  if (bodyIsBinary && !(typeof body === 'string' && BASE64.test(body))) {
-    issues.push({ path: ['sample', 'body'], code: 'bad_format', detail: 'A binary body is Base64 text.' })
+  if (bodyIsBinary && !(typeof body === 'string' && isBase64(body))) {
+    issues.push({ path: ['sample', 'body'], code: 'bad_format', detail: NOT_BASE64 })
   }
   return issues
 }
 
 const HEADER_VALUE = /^[^\r\n\0]*$/
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
 /**
  * The request of a preview, with the facts of its delivery that paths may read.

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Answer, TestEndpoint } from '../../support/client.ts'
+import { wrongParts } from '../../support/problems.ts'
 import { startReceiver } from '../../support/receiver.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
@@ -104,6 +105,21 @@ describe('POST …/requests/{requestId}/send', () => {
     expect(membersOf(answer)).toMatchObject({ sent: { body, bodyIsBinary: true } })
     const [received] = await receiver.take(1)
     expect([...(received?.body ?? [])]).toEqual([0, 255, 128, 10])
+  })
+
+  test('a binary body that is not base64 is refused; its alphabet, padding and line breaks are free', async () => {
+    await using receiver = await startReceiver()
+    const endpoint = await service.alice.endpoint()
+    const actionId = await action(endpoint, { url: receiver.url })
+    const request = await endpoint.capture()
+    for (const body of ['hello!', 'hello', 'aa=a', 'aa==='])
+      expect(wrongParts(await send(endpoint, request.id, { actionId, body, bodyIsBinary: true }))).toEqual([
+        '#/body bad_format',
+      ])
+    for (const body of ['+/8=', '-_8', '+/\n8=\n'])
+      await send(endpoint, request.id, { actionId, body, bodyIsBinary: true })
+    const sent = (await receiver.take(3)).map(({ body }) => body.toString('hex'))
+    expect(sent).toEqual(['fbff', 'fbff', 'fbff'])
   })
 
   test('a loop cannot be edited open', async () => {

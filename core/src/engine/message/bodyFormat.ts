@@ -27,6 +27,20 @@ export function textOf(body: Uint8Array): string | undefined {
 
 const isText = (body: Uint8Array): boolean => body.length > 0 && !body.includes(0) && isUtf8(body)
 
+/** The detail of an issue at a body that is not {@link isBase64}. */
+export const NOT_BASE64 = 'A binary body is Base64 text.'
+
+/**
+ * Whether all of a text is Base64: in either alphabet, with or without padding and white space. The decoder skips what
+ * is none.
+ */
+export function isBase64(text: string): boolean {
+  const bare = text.replaceAll(/\s/g, '')
+  const end = bare.indexOf('=')
+  const data = end < 0 ? bare : bare.slice(0, end)
+  return !/[^\w+/-]/.test(data) && data.length % 4 !== 1 && /^={0,2}$/.test(bare.slice(data.length))
+}
+
 /** The media type of a `Content-Type` value, lower case and without parameters; `''` when there is none. */
 function mediaType(contentType: string | null): string {
   if (contentType === null) return ''

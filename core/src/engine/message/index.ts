@@ -2,10 +2,12 @@ export {
   BODY_KINDS,
   type BodyOf,
   bodyStructure,
+  isBase64,
   isLabelledForm,
   isLabelledMultipart,
   isUnlabelled,
   JSON_DEPTH_MAX,
+  NOT_BASE64,
   textOf,
 } from './bodyFormat.ts'
 export * from './capturedRequest.ts'
