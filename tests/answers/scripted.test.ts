@@ -250,6 +250,12 @@ describe('a scripted response', () => {
     }
   })
 
+  test('has no body for a HEAD, also where it breaks off', async () => {
+    const endpoint = await alice.endpoint({ responses: [{ close: 'mid-body', body: 'x'.repeat(1000) }] })
+    const sent = `HEAD /hook/${endpoint.id} HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n`
+    expect(await sendRaw(endpoint.url, sent)).toMatchObject({ status: 200, body: '' })
+  })
+
   test('waits its time, and holds up no other endpoint', async () => {
     const slow = await alice.endpoint({ responses: [{ status: 202, delayMs: 30_000 }] })
     const quick = await alice.endpoint()

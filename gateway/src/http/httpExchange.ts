@@ -91,7 +91,8 @@ export class HttpExchange implements Exchange, AnswerStream {
   answerHalf(answer: ReadyAnswer): void {
     this.#guarded(() => {
       this.#connection.beginAnswer(false, true)
-      const bytes = answer.bytes({ isHead: false, closes: true, traceId: this.traceId })
+      const isHead = this.head.method === 'HEAD'
+      const bytes = answer.bytes({ isHead, closes: true, traceId: this.traceId })
       const bodyAt = bytes.indexOf('\r\n\r\n') + 4
       // Without a body only a cut within the head is incomplete.
       const from = bytes.length > bodyAt ? bodyAt : 0
