@@ -84,6 +84,18 @@ describe.each(['skip', 'discard'])('a duplicate with `then: %s`', (then) => {
     expect(receiver.received).toHaveLength(1)
   })
 
+  test('gets the answer to its first whichever of both the condition of the action matches', async () => {
+    await using receiver = await startReceiver(text('one'))
+    const endpoint = await relaying(receiver.url, then, {
+      condition: { path: 'body.go', op: 'eq', value: true },
+    })
+    const own = { status: 200, body: '{"ok":true}' }
+    expect(await send(endpoint, '{"id":"evt_1","go":true}')).toEqual({ status: 200, body: 'one' })
+    expect(await send(endpoint, '{"id":"evt_1","go":false}')).toEqual({ status: 200, body: 'one' })
+    expect(await send(endpoint, '{"id":"evt_2","go":false}')).toEqual(own)
+    expect(await send(endpoint, '{"id":"evt_2","go":false}')).toEqual(own)
+  })
+
   test('gets the fallback at once if its first has got it', async () => {
     await using receiver = await startReceiver({ status: 500 })
     const endpoint = await relaying(receiver.url, then)

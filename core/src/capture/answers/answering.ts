@@ -6,7 +6,7 @@ import { aborted } from '../../platform/time/index.ts'
 import type { AnsweredCapture } from '../captureResult.ts'
 import type { Evaluations } from '../evaluations.ts'
 import type { Sender } from '../evaluationTurns.ts'
-import { createRelays } from './relay.ts'
+import { createRelays, NO_ATTEMPT } from './relay.ts'
 import { tellOfRelay } from './relayIncident.ts'
 import { type Rendered, renderedInSteps } from './render.ts'
 import type { AnswerScript, Relay } from './script.ts'
@@ -32,6 +32,11 @@ interface OfRelay {
   readonly requestId: number | null
   /** The request whose first attempt answers: the capture itself, or the first of its event. */
   readonly attemptOf: number
+  /**
+   * Answers if there is no attempt: set for a duplicate that the action's condition does not match, since it may have
+   * matched the first of its event. Null: the fallback.
+   */
+  readonly own: ServedResponse | null
 }
 
 /** How often filling in a response reads the whole request. */
@@ -153,12 +158,14 @@ export function createAnswering(
     const { settings, dispatch } = result.capture
     const attemptOf = attemptOfResult(result)
     if (relay.action === null) return instead(result, { kind: 'fallback', note: NO_ACTION }, relay.fallback)
-    if (attemptOf === null || !dispatch.actions.some(({ id }) => id === relay.actionId))
+    const matches = dispatch.actions.some(({ id }) => id === relay.actionId)
+    if (attemptOf === null || (!matches && attemptOf === idOf(result)))
       return { wait: 'none', served: settings.response, close: null }
     const place = places.enter(settings, 0)
     if (place === undefined) return instead(result, { kind: 'endpoint', note: CROWDED })
     const { workspaceId, endpointId } = settings
-    return { wait: 'relay', relay, place, workspaceId, endpointId, requestId: idOf(result), attemptOf }
+    const own = matches ? null : settings.response
+    return { wait: 'relay', relay, place, workspaceId, endpointId, requestId: idOf(result), attemptOf, own }
   }
 
   const choose = async (script: AnswerScript, result: AnsweredCapture): Promise<Chosen> => {
@@ -175,10 +182,11 @@ export function createAnswering(
   }
 
   const receive = async (
-    { relay, requestId, attemptOf, ...of }: OfRelay & { readonly relay: Relay },
+    { relay, requestId, attemptOf, own, ...of }: OfRelay & { readonly relay: Relay },
     ended: AbortSignal,
   ): Promise<Answer> => {
     const found = await awaitAnswer({ ...of, actionId: relay.actionId, requestId: attemptOf }, ended)
+    if (own !== null && 'reason' in found && found.reason === NO_ATTEMPT) return { served: own, close: null }
     const by: AnsweredBy =
       'served' in found
         ? { kind: 'action', index: null, note: null }

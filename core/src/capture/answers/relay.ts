@@ -180,10 +180,13 @@ class LookUp {
 /** The record was pruned, or may not repeat what the receiver answers to an original. */
 const NOT_RECORDED: Relayed = { reason: 'answer_not_kept' }
 
+/** The reason where no attempt was made, and none will be. */
+export const NO_ATTEMPT = 'no_attempt'
+
 /** Undefined while the first attempt is still to end. */
 function recordedAnswer(row: RowsOf<typeof FIRST_ANSWERS>): Relayed | undefined {
   const { state, statusCode } = row
-  if (state === null) return row.isOpen ? undefined : { reason: 'no_attempt' }
+  if (state === null) return row.isOpen ? undefined : { reason: NO_ATTEMPT }
   if (state === 'Pending') return undefined
   if (statusCode === null) return { reason: 'no_response' }
   const isRefused = state !== 'Succeeded'
