@@ -7,8 +7,8 @@ import { Clock } from '../parts/Clock.tsx'
 import { QueryState } from '../parts/Problem.tsx'
 import { StateMark } from '../parts/StateMark.tsx'
 import { type Attempt, type AttemptDetail, creel } from '../trpc.ts'
+import { attemptErrorWords } from '../words/attemptError.ts'
 import { duration, plural } from '../words/format.ts'
-import { attemptErrorWords } from '../words/problem.ts'
 import { visible } from '../words/visible.ts'
 
 /** Trigger of an attempt, if it was not the delivery's schedule. */

@@ -4,8 +4,8 @@ import { FormDialog } from '../parts/FormFoot.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { useForm } from '../parts/useForm.ts'
 import { creel } from '../trpc.ts'
+import { attemptErrorWords } from '../words/attemptError.ts'
 import { duration } from '../words/format.ts'
-import { attemptErrorWords } from '../words/problem.ts'
 import { isUnderWay, type ReplayResult, type ReplayRun } from './queries.ts'
 
 interface Props {

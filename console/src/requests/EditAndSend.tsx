@@ -12,9 +12,10 @@ import { withModifier } from '../parts/shortcuts.ts'
 import { useForm } from '../parts/useForm.ts'
 import { actionsQuery } from '../queries.ts'
 import { type AttemptDetail, creel, type Endpoint, type RequestDetail } from '../trpc.ts'
+import { attemptErrorWords } from '../words/attemptError.ts'
 import { bytes, duration, plural, withoutScheme } from '../words/format.ts'
 import { linesOf } from '../words/headers.ts'
-import { attemptErrorWords, type ProblemWords } from '../words/problem.ts'
+import type { ProblemWords } from '../words/problem.ts'
 import { changedLines, draftOfRequest, isEditable, laidOut, membersOfDraft } from './editedDraft.ts'
 
 interface Props {

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
+import { attemptErrorWords } from './attemptError.ts'
 import { ago, clock, dayHeading, limitOfBytes, limitWords, ofLimit, ordinal, plural } from './format.ts'
-import { attemptErrorWords } from './problem.ts'
 import { sharedMembers, tellingPreview } from './telling.ts'
 import { peek, visible } from './visible.ts'
 
