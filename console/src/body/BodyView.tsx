@@ -6,7 +6,7 @@ import { CopyButton, download } from '../parts/CopyButton.tsx'
 import { Segments } from '../parts/Segments.tsx'
 import { useShortcuts } from '../parts/shortcuts.ts'
 import { bytesOfBase64 } from '../words/copyAs.ts'
-import { bytes } from '../words/format.ts'
+import { bytes, plural } from '../words/format.ts'
 import type { Line } from '../words/jsonLines.ts'
 import { LINE_HEIGHT, Lines } from './Lines.tsx'
 import { type BodySource, layoutOf, type Part, rawLines } from './layout.ts'
@@ -134,11 +134,13 @@ function glyph(byte: number): string {
   return byte > 31 && byte < 127 ? String.fromCharCode(byte) : '·'
 }
 
+const PARTS_SHOWN = 300
+
 /** The parts of a multipart body: short texts are shown, others can be saved. */
 function Parts({ parts }: { parts: readonly Part[] }) {
   return (
     <ul className="body-parts">
-      {parts.map((part, at) => (
+      {parts.slice(0, PARTS_SHOWN).map((part, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: parts may repeat, and never move
         <li key={at}>
           <p>
@@ -154,6 +156,9 @@ function Parts({ parts }: { parts: readonly Part[] }) {
           {part.text !== null && <pre>{part.text}</pre>}
         </li>
       ))}
+      {parts.length > PARTS_SHOWN && (
+        <li className="hint">and {plural(parts.length - PARTS_SHOWN, 'other')}</li>
+      )}
     </ul>
   )
 }

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { Download } from 'lucide-react'
-import { useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { Button } from '../parts/Button.tsx'
 import { download } from '../parts/CopyButton.tsx'
 import { Problem } from '../parts/Problem.tsx'
@@ -23,6 +23,13 @@ export function LargeBody({ endpointId, request }: { endpointId: string; request
   const stop = () => {
     stopped.current = true
   }
+  // A body that is no longer shown is not loaded on.
+  useEffect(
+    () => () => {
+      stopped.current = true
+    },
+    [],
+  )
   const load = useMutation({
     mutationFn: async ({ decoded }: { readonly decoded: boolean }) => {
       stopped.current = false

@@ -2,13 +2,39 @@ import type { RequestDetail } from '../trpc.ts'
 import { base64Of, bytesOfBase64, utf8Of } from '../words/copyAs.ts'
 import { jsonLines, type Line, memberPath, type Piece } from '../words/jsonLines.ts'
 
-const TOKEN = /<!--[\s\S]*?-->|<!\[CDATA\[[\s\S]*?\]\]>|<[^>]*>|[^<]+/g
+/** What a `<` may begin, and its end; the last is a tag. */
+const MARKUP = [
+  { begin: '<!--', end: '-->' },
+  { begin: '<![CDATA[', end: ']]>' },
+  { begin: '<', end: '>' },
+] as const
+
+/**
+ * The tags and texts of XML. Each end that does not come is looked for once: anyone can send a body of `<` only, and the
+ * time must not grow with its square.
+ */
+function tokensOf(source: string): string[] {
+  const tokens: string[] = []
+  let known: readonly (typeof MARKUP)[number][] = MARKUP
+  for (let at = 0; at < source.length; ) {
+    const markup = known.find(({ begin }) => source.startsWith(begin, at))
+    const found = source.indexOf(markup?.end ?? '<', at + (markup?.begin.length ?? 0))
+    if (found < 0 && (markup === undefined || markup.begin === '<')) return [...tokens, source.slice(at)]
+    if (found < 0) known = known.filter((one) => one !== markup)
+    else {
+      const next = found + (markup?.end.length ?? 0)
+      tokens.push(source.slice(at, next))
+      at = next
+    }
+  }
+  return tokens
+}
 
 /** XML with one tag or text a line, indented. Only blanks between tags change. */
 function xmlLines(source: string): Line[] {
   const lines: Line[] = []
   let depth = 0
-  for (const [token] of source.matchAll(TOKEN)) {
+  for (const token of tokensOf(source)) {
     const text = token.trim()
     if (text === '') continue
     const closes = text.startsWith('</')

@@ -107,12 +107,12 @@ function Changes({ title, changes, before, after }: ChangesProps) {
   )
 }
 
-/** Values of a body by path if it has members, else line by line. */
+/** Values of a body by path if it has members and they can be compared, else line by line. */
 function bodyValues(request: RequestDetail): Map<string, string> {
   const { body, isBinary } = asRead(request)
   if (body === null) return new Map()
   const { bodyTruncated: isTruncated, contentType, sizeBytes } = request
   const { lines } = layoutOf({ body, isBinary, isTruncated, contentType, sizeBytes })
-  if (lines?.some(({ path }) => path !== '') === true) return valuesByPath(lines)
-  return new Map(rawLines(body).map(({ pieces }, at) => [`line ${at + 1}`, pieces[0]?.text ?? '']))
+  const byPath = lines === null ? undefined : valuesByPath(lines)
+  return byPath ?? new Map(rawLines(body).map(({ pieces }, at) => [`line ${at + 1}`, pieces[0]?.text ?? '']))
 }

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { changesOf, diffLines, valuesByName, valuesByPath } from './diff.ts'
 import { jsonLines } from './jsonLines.ts'
 
-const values = (json: string) => valuesByPath(jsonLines(json) ?? [])
+const values = (json: string) => valuesByPath(jsonLines(json) ?? []) ?? new Map<string, string>()
 
 describe('a comparison', () => {
   test('names what was added, removed and changed, by path', () => {
@@ -32,6 +32,15 @@ describe('a comparison', () => {
     expect(changesOf(one, two)).toEqual([
       { path: 'body.a', change: 'changed', before: '1\n2', after: '9\n2' },
     ])
+  })
+
+  test('paths of megabytes are not compared', () => {
+    // A list in a list, 2 characters each.
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+    expect(valuesByPath(jsonLines(deep) ?? [])).toBeUndefined()
+    const long = JSON.stringify({ ['a'.repeat(100_000)]: Array.from({ length: 1000 }, () => 1) })
+    expect(valuesByPath(jsonLines(long) ?? [])).toBeUndefined()
+    expect(valuesByPath(jsonLines('[[[[1]]]]') ?? [])?.size).toBe(1)
   })
 
   test('of lines: what is not added is the first text, what is not removed the second', () => {

@@ -17,11 +17,18 @@ export function changesOf(before: ReadonlyMap<string, string>, after: ReadonlyMa
   })
 }
 
+/** The most characters of all paths together: a body of a few thousand lists in each other would have gigabytes of them. */
+const PATHS_MAX = 20_000_000
+
 /**
  * The values of formatted lines by path, exactly as written; empty objects and lists are values. A path that is repeated
  * has all its values, in their order.
+ *
+ * @returns undefined for lines without paths, and for paths that are too long to compare
  */
-export function valuesByPath(lines: readonly Line[]): Map<string, string> {
+export function valuesByPath(lines: readonly Line[]): Map<string, string> | undefined {
+  const length = lines.reduce((sum, { path }) => sum + path.length, 0)
+  if (length === 0 || length > PATHS_MAX) return undefined
   const values = new Map<string, string>()
   for (const { path, pieces } of lines) {
     const value = pieces.findLast(
