@@ -158,3 +158,34 @@ test('while one operation runs, another is refused aloud and keeps its selection
   await page.getByRole('button', { name: 'Dismiss' }).waitFor()
   expect(faults).toEqual([])
 })
+
+test('a deletion of more than is loaded, which is stopped, leaves the rest in the list', async () => {
+  const endpoint = await service.alice.endpoint({ name: 'stopped' })
+  const all = 510
+  await endpoint.captureMany(all)
+  const { page, faults } = opened
+  await opened.goTo(`/e/${endpoint.id}`)
+  await page.locator(rows).first().click()
+  await page.keyboard.press('x')
+  await page.getByRole('button', { name: `All ${all} matches` }).click()
+  const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let asked = 0
+  const isSelect = ({ pathname }: URL) => pathname.includes('requests.select')
+  await page.route(isSelect, async (route) => {
+    asked += 1
+    if (asked > 1) {
+      reached.resolve()
+      await released.promise
+    }
+    await route.continue()
+  })
+  await page.keyboard.press('Delete')
+  await reached.promise
+  await page.getByRole('button', { name: 'Stop', exact: true }).click()
+  released.resolve()
+  await page.getByText(', stopped').waitFor()
+  await page.locator(rows).nth(9).waitFor()
+  expect(await page.locator(rows).count()).toBe(10)
+  await page.unroute(isSelect)
+  expect(faults).toEqual([])
+})

@@ -55,6 +55,8 @@ class World implements CaptureSource {
   visibilityChanged = () => {}
   /** Runs after the newest page was read, before it is answered. */
   answering = () => {}
+  /** Runs before a page of older captures is read. */
+  answeringOlder = () => {}
 
   readonly surroundings: Surroundings = {
     later: (run, ms) => {
@@ -88,6 +90,7 @@ class World implements CaptureSource {
   }
 
   older(below: Below, limit: number): Promise<Loaded> {
+    this.answeringOlder()
     const beforeId = 'beforeId' in below ? below.beforeId : Number(below.before)
     // Like a long search whose time is up.
     if (this.findsNothingDownTo < beforeId - 1) {
@@ -219,6 +222,61 @@ describe('the list of captures', () => {
     stream.putBack(gone)
     expect(ids()).toEqual([3, 2, 1])
     expect(stream.get().totalCount).toBe(3)
+  })
+
+  test('a row that is deleted while the list is read anew does not come back', async () => {
+    const world = new World()
+    world.arrive(1, 2, 3)
+    const { ids, stream } = await opened(world)
+    world.answering = () => stream.remove(new Set([2]))
+    await stream.open()
+    expect([ids(), stream.get().totalCount]).toEqual([[3, 1], 2])
+  })
+
+  test('a row that is put back below the loaded ones hides none between', async () => {
+    const world = new World()
+    world.arrive(...Array.from({ length: 150 }, (_, at) => at + 1))
+    const { ids, stream } = await opened(world)
+    await stream.loadOlder()
+    const gone = stream.remove(new Set([40]))
+    await stream.open()
+    stream.putBack(gone)
+    await stream.loadOlder()
+    expect(ids()).toEqual(Array.from({ length: 150 }, (_, at) => 150 - at))
+  })
+
+  test('a list that could not be read is read again, later and later', async () => {
+    const world = new World()
+    world.arrive(1)
+    world.answering = () => {
+      throw new Error('gone')
+    }
+    const { ids, stream } = await opened(world)
+    expect(stream.get()).toMatchObject({ isLoading: false, problem: 'Error: gone' })
+    const waits = []
+    for (let at = 0; at < 3; at += 1) {
+      waits.push(...world.timers.map(({ ms }) => ms))
+      await world.tick()
+    }
+    expect(waits).toEqual([1000, 2000, 4000])
+    world.answering = () => {}
+    await world.tick()
+    expect([ids(), stream.get().problem, stream.get().connection]).toEqual([[1], null, 'live'])
+  })
+
+  test('without a row to scroll to, older ones that could not be read are read again', async () => {
+    const world = new World()
+    world.arrive(...Array.from({ length: 150 }, (_, at) => at + 1))
+    const { ids, stream } = await opened(world)
+    stream.remove(new Set(ids()))
+    world.answeringOlder = () => {
+      throw new Error('gone')
+    }
+    await stream.loadOlder()
+    expect(ids()).toEqual([])
+    world.answeringOlder = () => {}
+    await world.tick()
+    expect(ids()).toEqual(Array.from({ length: 50 }, (_, at) => 50 - at))
   })
 
   test('too far behind, it reads the newest page anew and goes on from there', async () => {

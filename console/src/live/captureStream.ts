@@ -15,6 +15,13 @@ export function placeOf(rows: readonly { readonly id: number }[], id: number): n
   return from
 }
 
+/** Rows and more of them, newest first, each once. */
+function merged(rows: readonly RequestSummary[], more: readonly RequestSummary[]): readonly RequestSummary[] {
+  const there = new Set(rows.map(({ id }) => id))
+  const fresh = more.filter(({ id }) => !there.has(id))
+  return [...rows, ...fresh].sort((left, right) => right.id - left.id)
+}
+
 export interface Captures {
   /** Newest first. */
   readonly rows: readonly RequestSummary[]
@@ -68,6 +75,8 @@ const HIDDEN_MS = 10_000
 /** Older rows are dropped; they can be loaded again. */
 const ROWS_MAX = 10_000
 const PAGE = 100
+const AGAIN_MS = 4_000
+const NOTHING = () => {}
 
 const NONE: Captures = {
   rows: [],
@@ -96,7 +105,9 @@ export class CaptureStream extends Store<Captures> {
   #failures = 0
   #isAway = false
   #isLoadingOlder = false
-  #leaveSource = () => {}
+  /** Ids that were deleted since the list was read. Answers that are under way may still have them. */
+  readonly #removed = new Set<number>()
+  #leaveSource = NOTHING
   #leaveVisibility = () => {}
   #cancelHiding = () => {}
   #cancelShow: (() => void) | undefined
@@ -138,9 +149,12 @@ export class CaptureStream extends Store<Captures> {
    */
   async open({ keepsBars = false, resumes = false } = {}): Promise<void> {
     const opening = ++this.#opening
+    this.#removed.clear()
     try {
-      const { items, below, lastId, totalCount, isEstimate, omitsSealed } = await this.source.newest(PAGE)
+      const page = await this.source.newest(PAGE)
       if (opening !== this.#opening) return
+      const { below, lastId, isEstimate, omitsSealed } = page
+      const items = this.#left(page.items)
       // Captures that were heard meanwhile are not among these rows: the stream sends them again.
       this.#newest = lastId
       this.#waiting = []
@@ -149,7 +163,7 @@ export class CaptureStream extends Store<Captures> {
       this.#change({
         rows: items,
         below,
-        totalCount,
+        totalCount: page.totalCount - (page.items.length - items.length),
         isEstimate,
         omitsSealed,
         others: 0,
@@ -165,6 +179,7 @@ export class CaptureStream extends Store<Captures> {
     } catch (error) {
       if (opening === this.#opening) {
         this.#change({ isLoading: false, problem: this.surroundings.words(error), connection: 'lost' })
+        if (this.#leaveSource === NOTHING) this.#comeBack(undefined, () => void this.open())
       }
     }
   }
@@ -211,8 +226,7 @@ export class CaptureStream extends Store<Captures> {
       const { items, below } = await this.source.older(from, PAGE)
       // Rows were dropped while this page loaded. Discard it; the next call reloads from there.
       if (opening !== this.#opening || this.get().below !== from) return
-      const last = this.get().rows.at(-1)?.id ?? Number.POSITIVE_INFINITY
-      const rows = [...this.get().rows, ...items.filter(({ id }) => id < last)]
+      const rows = merged(this.get().rows, this.#left(items))
       const { totalCount, isEstimate } = this.get()
       const isCounted = isEstimate && below === null
       this.#change({
@@ -222,7 +236,9 @@ export class CaptureStream extends Store<Captures> {
         isEstimate: isEstimate && !isCounted,
       })
     } catch {
-      // The next scroll tries again.
+      // The next scroll tries again; a list without rows has none.
+      const again = () => void (opening === this.#opening && this.loadOlder())
+      if (shown.length === 0) this.surroundings.later(again, AGAIN_MS)
     } finally {
       this.#isLoadingOlder = false
     }
@@ -231,19 +247,25 @@ export class CaptureStream extends Store<Captures> {
   /** Removes deleted rows at once. @returns the removed rows */
   remove(ids: ReadonlySet<number>): readonly RequestSummary[] {
     const gone = this.get().rows.filter(({ id }) => ids.has(id))
-    const rows = this.get().rows.filter(({ id }) => !ids.has(id))
-    this.#waiting = this.#waiting.filter(({ id }) => !ids.has(id))
-    this.#held = this.#held.filter(({ id }) => !ids.has(id))
+    for (const id of ids) this.#removed.add(id)
+    const rows = this.#left(this.get().rows)
+    this.#waiting = this.#left(this.#waiting)
+    this.#held = this.#left(this.#held)
     this.#change({ rows, totalCount: Math.max(rows.length, this.get().totalCount - ids.size) })
     return gone
   }
 
   /** Restores removed rows to their places. */
   putBack(gone: readonly RequestSummary[]): void {
-    const there = new Set(this.get().rows.map(({ id }) => id))
-    const fresh = gone.filter(({ id }) => !there.has(id))
-    const rows = [...this.get().rows, ...fresh].sort((left, right) => right.id - left.id)
-    this.#change({ rows, totalCount: this.get().totalCount + fresh.length })
+    for (const { id } of gone) this.#removed.delete(id)
+    const { rows: before, totalCount } = this.get()
+    const rows = merged(before, gone)
+    this.#change({ rows, totalCount: totalCount + rows.length - before.length })
+  }
+
+  /** Rows without those that were deleted. */
+  #left(rows: readonly RequestSummary[]): readonly RequestSummary[] {
+    return rows.filter(({ id }) => !this.#removed.has(id))
   }
 
   #follow(): void {
@@ -264,10 +286,11 @@ export class CaptureStream extends Store<Captures> {
 
   #stop(): void {
     this.#leaveSource()
-    this.#leaveSource = () => {}
+    this.#leaveSource = NOTHING
   }
 
-  #comeBack(status: number | undefined): void {
+  /** Goes on after a wait: follows again, unless told otherwise. */
+  #comeBack(status: number | undefined, go = () => this.#follow()): void {
     this.#stop()
     if (status === 404) {
       this.#change({ problem: 'This endpoint was deleted.', connection: 'lost' })
@@ -276,18 +299,21 @@ export class CaptureStream extends Store<Captures> {
     this.#change({ connection: 'connecting' })
     const most = reconnectMs(this.#failures++)
     this.#leaveSource = this.surroundings.later(
-      () => void this.#askAndFollow(),
+      () => {
+        this.#leaveSource = NOTHING
+        void this.#askAnd(go)
+      },
       most * (0.5 + this.surroundings.random() / 2),
     )
   }
 
   /** A refused stream gives no reason, so a call finds it. */
-  async #askAndFollow(): Promise<void> {
+  async #askAnd(go: () => void): Promise<void> {
     const opening = this.#opening
     const status = await this.surroundings.check()
     if (opening !== this.#opening) return
     if (status === 401) this.#change({ connection: 'lost' })
-    else this.#follow()
+    else go()
   }
 
   #onVisibility(): void {

@@ -64,6 +64,7 @@ export const CaptureList = memo(function CaptureList({
     // Only when the selection changes, not with every arrival.
   }, [selected, stream, takeIn, virtual.scrollToIndex])
 
+  const isSearching = rows.length === 0 && below !== null
   const shared = useMemo(() => sharedMembers(rows), [rows])
   const items = virtual.getVirtualItems()
   const last = items.at(-1)?.index ?? 0
@@ -79,6 +80,7 @@ export const CaptureList = memo(function CaptureList({
           <ArrowUp size={13} /> {count(above)} new
         </Button>
       )}
+      {isSearching && <p className="hint pad">Looking further back…</p>}
       <Announcer newest={rows[0]?.id} isFollowed={above === 0} />
       <div
         ref={box}
@@ -87,7 +89,7 @@ export const CaptureList = memo(function CaptureList({
         aria-label="Captures, newest first"
         aria-rowcount={totalCount - above}
         aria-multiselectable="true"
-        aria-busy={captures.isLoading}
+        aria-busy={captures.isLoading || isSearching}
         tabIndex={0}
         onScroll={onScroll}
       >

@@ -45,8 +45,8 @@ export function CapturesScreen({ endpoint }: { endpoint: Endpoint }) {
   // change.
   const watch = stream.subscribe
   const isEmpty = useSyncExternalStore(watch, () => {
-    const { isLoading, problem, rows } = stream.get()
-    return !isLoading && rows.length === 0 && problem === null
+    const { below, isLoading, problem, rows } = stream.get()
+    return !isLoading && rows.length === 0 && below === null && problem === null
   })
   const problem = useSyncExternalStore(watch, () => stream.get().problem)
   const connection = useSyncExternalStore(watch, () => stream.get().connection)
