@@ -159,6 +159,27 @@ test('while one operation runs, another is refused aloud and keeps its selection
   expect(faults).toEqual([])
 })
 
+test('all matches are those of the list, without what a paused one holds back', async () => {
+  const endpoint = await service.alice.endpoint({ name: 'held back' })
+  await endpoint.captureMany(3)
+  const { page, faults } = opened
+  await opened.goTo(`/e/${endpoint.id}`)
+  await page.getByText('Live', { exact: true }).waitFor()
+  await page.keyboard.press('p')
+  await page.getByText('Paused', { exact: true }).waitFor()
+  const held = await endpoint.captureMany(2)
+  await page.getByRole('button', { name: 'Show 2' }).waitFor()
+  await page.locator(rows).first().click()
+  await page.keyboard.press('x')
+  await page.getByRole('button', { name: 'All 3 matches' }).click()
+  await page.keyboard.press('Delete')
+  await page.getByText('3 moved to the recycle bin').waitFor()
+  expect((await endpoint.requests()).map(({ id }) => id)).toEqual(held.map(({ id }) => id).reverse())
+  await page.keyboard.press('p')
+  await page.locator(rows).nth(1).waitFor()
+  expect(faults).toEqual([])
+})
+
 test('a deletion of more than is loaded, which is stopped, leaves the rest in the list', async () => {
   const endpoint = await service.alice.endpoint({ name: 'stopped' })
   const all = 510

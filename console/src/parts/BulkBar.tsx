@@ -62,10 +62,10 @@ const bulk = new Store<Bulk | null>(null)
 /** The most requests of one call. */
 export const CHUNK = 500
 
-/** The chosen requests: by id, or all that match filters. */
+/** The chosen requests: by id, or all that match filters and have a lower id than `beforeId`. */
 export type Chosen =
   | { readonly ids: readonly number[] }
-  | { readonly filters: Filters; readonly about: number }
+  | { readonly filters: Filters; readonly about: number; readonly beforeId?: number | undefined }
 
 type Work = (ids: readonly number[]) => Promise<Pick<Bulk, 'done' | 'skipped'>>
 
@@ -120,7 +120,7 @@ async function* chunks(endpointId: string, chosen: Chosen): AsyncGenerator<reado
     for (let at = 0; at < chosen.ids.length; at += CHUNK) yield chosen.ids.slice(at, at + CHUNK)
     return
   }
-  let beforeId: number | undefined
+  let { beforeId } = chosen
   for (;;) {
     const input: Inputs['requests']['select'] = { endpointId, ...chosen.filters, limit: CHUNK, beforeId }
     const { ids, nextBeforeId } = await creel.requests.select.query(input)

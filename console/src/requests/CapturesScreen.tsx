@@ -86,10 +86,8 @@ export function CapturesScreen({ endpoint }: { endpoint: Endpoint }) {
     const picked = [...selection.picked]
     const ids = picked.length > 0 ? picked : address.r === undefined ? [] : [address.r]
     if (ids.length === 0) return
-    const { totalCount } = stream.get()
     if (selection.isAll || ids.length > CHUNK) {
-      const chosen = selection.isAll ? { filters, about: totalCount } : { ids }
-      if (!deletions.removeMany(chosen, leave)) return
+      if (!deletions.removeMany(selection.chosen(filters), leave)) return
     } else void deletions.remove(ids)
     if (selection.isAll ? row !== undefined : address.r !== undefined && ids.includes(address.r)) {
       open(undefined)

@@ -4,7 +4,7 @@ import { useSyncExternalStore } from 'react'
 import { useLocation } from 'wouter'
 import { useAddress } from '../address.ts'
 import type { CaptureStream } from '../live/captureStream.ts'
-import { type Chosen, startBulk } from '../parts/BulkBar.tsx'
+import { startBulk } from '../parts/BulkBar.tsx'
 import { Button } from '../parts/Button.tsx'
 import { Menu, MenuItem } from '../parts/Menu.tsx'
 import { Writes } from '../parts/Writes.tsx'
@@ -32,12 +32,12 @@ export function SelectionBar({ endpointId, filters, stream, selection, onRemove 
   const [, navigate] = useLocation()
   const [params] = useAddress()
   const { isAll } = selection
-  const chosen: Chosen = isAll ? { filters, about: totalCount } : { ids: [...selection.picked] }
   const rehearse = () => {
     const chosenBy = isAll ? { q: params.get('q') ?? '' } : { requests: [...selection.picked].join(',') }
     navigate(`/e/${endpointId}/rehearse?${new URLSearchParams(chosenBy)}`)
   }
   const replay = (actionId?: string) => {
+    const chosen = selection.chosen(filters)
     const isStarted = startBulk(endpointId, 'queued for replay', chosen, async (ids) => {
       const { queuedCount, skippedCount } = await creel.requests.bulkReplay.mutate({
         endpointId,

@@ -1,5 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import type { CaptureStream } from '../live/captureStream.ts'
+import type { Chosen } from '../parts/BulkBar.tsx'
+import type { Filters } from '../words/grammar.ts'
 
 /** Captures selected for a bulk operation. */
 export type Selection = ReturnType<typeof useSelection>
@@ -40,8 +42,17 @@ export function useSelection(stream: CaptureStream) {
     },
     [stream, toggle],
   )
+  /** What is selected. All that match are those of the list: what a paused list holds back is not among them. */
+  const chosen = useCallback(
+    (filters: Filters): Chosen => {
+      const { rows, totalCount } = stream.get()
+      const beforeId = rows[0] && rows[0].id + 1
+      return isAll ? { filters, about: totalCount, beforeId } : { ids: [...picked] }
+    },
+    [stream, isAll, picked],
+  )
   return useMemo(
-    () => ({ picked, isAll, pick, pickAll, toggle, clear }),
-    [picked, isAll, pick, pickAll, toggle, clear],
+    () => ({ picked, isAll, chosen, pick, pickAll, toggle, clear }),
+    [picked, isAll, chosen, pick, pickAll, toggle, clear],
   )
 }
