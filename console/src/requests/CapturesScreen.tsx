@@ -40,7 +40,9 @@ export function CapturesScreen({ endpoint }: { endpoint: Endpoint }) {
     () => new CaptureStream(captureSource(endpoint.id, filters), browser),
     [endpoint.id, filters, columnsKey],
   )
-  const deletions = useMemo(() => new Deletions(endpoint.id, stream), [endpoint.id, stream])
+  const list = useRef(stream)
+  list.current = stream
+  const deletions = useMemo(() => new Deletions(endpoint.id, list), [endpoint.id])
   // Values that change with every arrival are read by the parts that show them. This screen re-renders only when these
   // change.
   const watch = stream.subscribe
@@ -250,17 +252,21 @@ function NothingMatches({ onClear }: { onClear: () => void }) {
 interface Deletion {
   readonly ids: readonly number[]
   readonly rows: readonly RequestSummary[]
-  readonly closeNote: () => void
+  /** The list that had the rows. */
+  readonly from: CaptureStream
+  readonly call: Promise<unknown>
+  closeNote: () => void
 }
 
-/** Deletes captures of an endpoint; each deletion of up to 500 can be undone once. */
+/** Deletes captures of an endpoint; each deletion of up to 500 can be undone once, also after another search. */
 class Deletions {
   /** The deletions that can be undone, the latest last; null for one of more, which cannot be undone at once. */
   #made: readonly (Deletion | null)[] = []
 
   constructor(
     readonly endpointId: string,
-    readonly stream: CaptureStream,
+    /** The list that is shown. */
+    readonly list: { readonly current: CaptureStream },
   ) {}
 
   /**
@@ -268,19 +274,29 @@ class Deletions {
    * is refused. Never rejects.
    */
   async remove(ids: readonly number[]): Promise<void> {
-    const rows = this.stream.remove(new Set(ids))
+    const from = this.list.current
+    const rows = from.remove(new Set(ids))
+    const call = creel.requests.bulkDelete.mutate({ endpointId: this.endpointId, requestIds: [...ids] })
+    const made: Deletion = { ids, rows, from, call, closeNote: () => {} }
+    // Before the answer: until then, too, it is the latest.
+    this.#made = [...this.#made, made]
     try {
-      await creel.requests.bulkDelete.mutate({ endpointId: this.endpointId, requestIds: [...ids] })
-      const closeNote = toast(`${plural(ids.length, 'request')} moved to the recycle bin`, {
-        label: 'Undo',
-        run: () => void this.undo(made),
-      })
-      const made = { ids, rows, closeNote }
-      this.#made = [...this.#made, made]
+      await call
+      if (this.#made.includes(made))
+        this.#offer(made, `${plural(ids.length, 'request')} moved to the recycle bin`)
     } catch (error) {
-      this.stream.putBack(rows)
+      this.#take(made)
+      from.putBack(rows)
       toast(problemOf(error).detail)
     }
+  }
+
+  #offer(made: Deletion, words: string): void {
+    made.closeNote = toast(words, { label: 'Undo', run: () => void this.undo(made) })
+  }
+
+  #take(made: Deletion): void {
+    this.#made = this.#made.filter((one) => one !== made)
   }
 
   /**
@@ -290,7 +306,8 @@ class Deletions {
    * @returns whether it has started
    */
   removeMany(chosen: Chosen, onGone: (ids: readonly number[]) => void): boolean {
-    const { endpointId, stream } = this
+    const { endpointId } = this
+    const stream = this.list.current
     const isStarted = startBulk(endpointId, 'moved to the recycle bin', chosen, async (ids) => {
       const { deletedCount } = await creel.requests.bulkDelete.mutate({ endpointId, requestIds: [...ids] })
       stream.remove(new Set(ids))
@@ -305,20 +322,27 @@ class Deletions {
   async undo(made = this.#made.at(-1)): Promise<void> {
     if (made === null) toast('It can be restored from the recycle bin.')
     if (!made || !this.#made.includes(made)) return
-    this.#made = this.#made.filter((one) => one !== made)
+    this.#take(made)
     made.closeNote()
+    const isRefused = await made.call.then(
+      () => false,
+      () => true,
+    )
+    if (isRefused) return
     try {
       const { restoredCount, skippedAtCap } = await creel.recycleBin.restore.mutate({
         requestIds: [...made.ids],
       })
       const goneCount = made.ids.length - restoredCount - skippedAtCap
-      if (restoredCount === made.ids.length) this.stream.putBack(made.rows)
-      else await this.stream.open()
+      const { current } = this.list
+      if (restoredCount === made.ids.length && current === made.from) current.putBack(made.rows)
+      else await current.open()
       const left = skippedAtCap === 0 ? '' : `, ${skippedAtCap} not restored: the endpoint is full`
       const gone = goneCount > 0 ? `, ${goneCount} no longer in the recycle bin` : ''
       toast(`${plural(restoredCount, 'request')} restored${left}${gone}`)
     } catch (error) {
-      toast(problemOf(error).detail)
+      this.#made = [...this.#made, made]
+      this.#offer(made, problemOf(error).detail)
     }
   }
 }
