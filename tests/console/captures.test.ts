@@ -195,6 +195,9 @@ describe('the captures of an endpoint', () => {
     await page.locator(rows).first().waitFor()
     await page.keyboard.press('ArrowDown')
     await page.getByRole('tab', { name: /Body/, selected: true }).waitFor()
+    // So that screen readers say it, though the focus stays on the list.
+    const active = await page.locator('.list').getAttribute('aria-activedescendant')
+    await page.locator(`#${active}[aria-selected="true"]`).waitFor()
     await page.keyboard.press('3')
     await page.getByRole('cell', { name: /acme/ }).waitFor()
     await page.keyboard.press('1')

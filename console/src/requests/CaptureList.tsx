@@ -11,12 +11,12 @@ import {
   useState,
   useSyncExternalStore,
 } from 'react'
-import { type CaptureStream, placeOf } from '../live/captureStream.ts'
+import { type CaptureStream, type Captures, placeOf } from '../live/captureStream.ts'
 import { Button } from '../parts/Button.tsx'
 import type { RequestSummary } from '../trpc.ts'
 import { count, dayHeading, plural } from '../words/format.ts'
 import { sharedMembers, tellingPreview } from '../words/telling.ts'
-import { CaptureRow, ROW_HEIGHT } from './CaptureRow.tsx'
+import { CaptureRow, ROW_HEIGHT, rowId } from './CaptureRow.tsx'
 
 interface Props {
   readonly stream: CaptureStream
@@ -81,7 +81,7 @@ export const CaptureList = memo(function CaptureList({
         </Button>
       )}
       {isSearching && <p className="hint pad">Looking further back…</p>}
-      <Announcer newest={rows[0]?.id} isFollowed={above === 0} />
+      <Announcer rows={rows} isFollowed={above === 0} />
       <div
         ref={box}
         className="list"
@@ -90,6 +90,7 @@ export const CaptureList = memo(function CaptureList({
         aria-rowcount={totalCount - above}
         aria-multiselectable="true"
         aria-busy={captures.isLoading || isSearching}
+        aria-activedescendant={items.some(({ key }) => key === selected) ? rowId(selected) : undefined}
         tabIndex={0}
         onScroll={onScroll}
       >
@@ -128,16 +129,16 @@ export const CaptureList = memo(function CaptureList({
 })
 
 /** Announces the number of new captures to screen readers, at most every ten seconds. */
-function Announcer({ newest, isFollowed }: { newest: number | undefined; isFollowed: boolean }) {
+function Announcer({ rows, isFollowed }: Pick<Captures, 'rows'> & { isFollowed: boolean }) {
   const [words, setWords] = useState('')
-  const told = useRef(newest)
-  const latest = useRef({ newest, isFollowed })
-  latest.current = { newest, isFollowed }
+  const told = useRef(rows[0]?.id)
+  const latest = useRef({ rows, isFollowed })
+  latest.current = { rows, isFollowed }
   useEffect(() => {
     const timer = setInterval(() => {
       const now = latest.current
-      const came = (now.newest ?? 0) - (told.current ?? now.newest ?? 0)
-      told.current = now.newest
+      const came = told.current === undefined ? 0 : placeOf(now.rows, told.current)
+      told.current = now.rows[0]?.id
       if (came > 0 && now.isFollowed) setWords(`${plural(came, 'new capture')}`)
     }, ANNOUNCE_MS)
     return () => clearInterval(timer)

@@ -9,6 +9,9 @@ import { visible } from '../words/visible.ts'
 /** In pixels; keep equal to the style sheet. */
 export const ROW_HEIGHT = 34
 
+/** Id of the element of a row. */
+export const rowId = (id: number | undefined) => `row-${id}`
+
 interface Props {
   readonly row: RequestSummary
   /** The beginning of the body. */
@@ -42,6 +45,7 @@ export const CaptureRow = memo(function CaptureRow({
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the keys of the whole list are those of the screen
     <div
+      id={rowId(row.id)}
       className="row"
       role="row"
       tabIndex={-1}
