@@ -12,6 +12,7 @@ import { Writes } from './parts/Writes.tsx'
 import { endpointQuery, endpointsQuery } from './queries.ts'
 import { CapturesScreen } from './requests/CapturesScreen.tsx'
 import { Shell } from './shell/Shell.tsx'
+import { statusOf } from './trpc.ts'
 
 const signIn = () => import('./signIn/SignIn.tsx')
 const SignInScreen = lazyPart(async () => (await signIn()).SignInScreen)
@@ -104,7 +105,7 @@ function EndpointPage({ endpointId, rest }: { endpointId: string; rest: string }
   useEffect(() => {
     document.title = name === undefined ? 'Creel' : `${name} · Creel`
   }, [name])
-  if (endpoint.data === undefined) {
+  if (endpoint.data === undefined || statusOf(endpoint.error) === 404) {
     return (
       <main id="main" className="page" aria-busy={endpoint.isLoading}>
         <h1 className="sr-only">Endpoint</h1>

@@ -1,3 +1,4 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useLocation } from 'wouter'
 import { Button } from '../parts/Button.tsx'
@@ -7,13 +8,16 @@ import { Card } from '../parts/Page.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { toast } from '../parts/Toasts.tsx'
 import { useCall, useForm } from '../parts/useForm.ts'
+import { endpointsQuery } from '../queries.ts'
 import { creel, type Endpoint } from '../trpc.ts'
 import { plural } from '../words/format.ts'
 
 const EVERY_QUERY = [[]] as const
 
 /** Clears the captures, which go to the recycle bin, or shreds them or deletes the endpoint after its name was typed. */
-export function DangerZone({ endpoint }: { endpoint: Endpoint }) {
+export function DangerZone({ endpoint: read }: { endpoint: Endpoint }) {
+  // The list is live: its number of requests, and its name.
+  const endpoint = useQuery(endpointsQuery).data?.items.find(({ id }) => id === read.id) ?? read
   const [asking, setAsking] = useState<'delete' | 'shred' | null>(null)
   const clear = useCall(
     () => creel.requests.clear.mutate({ endpointId: endpoint.id }),
@@ -71,9 +75,18 @@ function ShredEndpoint({ endpoint, onClose }: { endpoint: Endpoint; onClose: () 
 
 function DeleteEndpoint({ endpoint, onClose }: { endpoint: Endpoint; onClose: () => void }) {
   const [, navigate] = useLocation()
+  const queries = useQueryClient()
   const form = useForm({
     begin: () => ({ typed: '' }),
-    save: () => creel.endpoints.remove.mutate({ endpointId: endpoint.id }),
+    save: async () => {
+      const answer = await creel.endpoints.remove.mutate({ endpointId: endpoint.id })
+      // The start page leads to an endpoint of this list, before it is read again.
+      queries.setQueryData(
+        endpointsQuery.queryKey,
+        (known) => known && { ...known, items: known.items.filter(({ id }) => id !== endpoint.id) },
+      )
+      return answer
+    },
     stale: [['endpoints']],
     tell: () => toast(`${endpoint.name} deleted`),
     onSaved: () => {
