@@ -94,6 +94,23 @@ test('selected captures are rehearsed, and what differs is shown and sent again'
   expect(await again.isDisabled()).toBe(true)
 })
 
+test('a rehearsal sends what its dry run has shown, without what has arrived since', async () => {
+  const endpoint = await service.alice.endpoint({ name: 'planned' })
+  await endpoint.captureMany(2)
+  const { page, faults } = opened
+  await opened.goTo(`/e/${endpoint.id}/rehearse`)
+  const card = page.getByRole('region', { name: 'Rehearse' })
+  await card.getByLabel('URL').fill(receiver.url)
+  await card.getByLabel('Compare with').selectOption('')
+  await card.getByRole('button', { name: 'Dry run' }).click()
+  await card.getByText(': 2 captures of 2 that match', { exact: false }).waitFor()
+  await endpoint.capture()
+  await card.getByRole('button', { name: 'Rehearse: send 2 requests' }).click()
+  const replays = page.getByRole('list', { name: 'Replays' })
+  await replays.getByText('2 of 2 sent', { exact: false }).waitFor()
+  expect(faults).toEqual([])
+})
+
 test('the selection of the list leads there', async () => {
   const endpoint = await service.alice.endpoint({ name: 'chosen' })
   const { id } = await endpoint.capture()

@@ -5,7 +5,7 @@ import { CheckField, named, SelectField, TextField } from '../parts/Field.tsx'
 import { Problems } from '../parts/Problem.tsx'
 import { useCall, useForm } from '../parts/useForm.ts'
 import { actionsQuery } from '../queries.ts'
-import { type Answers, creel, type Endpoint } from '../trpc.ts'
+import { type Answers, creel, type Endpoint, type Inputs } from '../trpc.ts'
 import { duration, plural } from '../words/format.ts'
 import { filtersOf, parseSearch } from '../words/grammar.ts'
 import { problemBeside, problemOf } from '../words/problem.ts'
@@ -28,7 +28,10 @@ const BASELINES = [
   { value: '', words: 'Nothing' },
 ] as const
 
-type Planned = Answers['replays']['start']
+interface Plan {
+  readonly terms: Inputs['replays']['start']
+  readonly planned: Answers['replays']['start']
+}
 
 interface Draft {
   readonly search: string
@@ -55,10 +58,18 @@ export function ReplayForm({ endpoint }: { endpoint: Endpoint }) {
   // Two actions answer the same request differently, so one of them is the baseline.
   const needsAction = ({ actionId, baseline }: Draft) =>
     baseline === 'recorded' && actionId === '' && forwards.length > 1
-  const termsOf = (draft: Draft) => ({
+  /** The captures that are stored now: what arrives after the plan is not part of it. */
+  const selectOf = async ({ search }: Draft) => {
+    if (ids.length > 0) return { requestIds: ids }
+    const filter = filtersOf(parseSearch(search))
+    // This machine may have another time than the service, by which the newest capture has arrived.
+    const { items } = await creel.requests.list.query({ endpointId: endpoint.id, page: 1, pageSize: 1 })
+    const end = items[0] && new Date(Date.parse(items[0].receivedAt) + 1).toISOString()
+    return { filter: { ...filter, until: filter.until ?? end }, sample: SAMPLE }
+  }
+  const termsOf = async (draft: Draft) => ({
     endpointId: endpoint.id,
-    select:
-      ids.length > 0 ? { requestIds: ids } : { filter: filtersOf(parseSearch(draft.search)), sample: SAMPLE },
+    select: await selectOf(draft),
     to: draft.actionId === '' ? { url: draft.url.trim(), appendPath: true } : { actionId: draft.actionId },
     sign: draft.sign,
     pace: { perSecond: Number(draft.perSecond) },
@@ -88,19 +99,20 @@ export function ReplayForm({ endpoint }: { endpoint: Endpoint }) {
     }),
     save: async (planOf) => {
       start.reset()
-      return { planOf, planned: await creel.replays.start.mutate({ ...termsOf(planOf), dryRun: true }) }
+      const terms = await termsOf(planOf)
+      return { planOf, terms, planned: await creel.replays.start.mutate({ ...terms, dryRun: true }) }
     },
   })
   const { draft } = plan
   const start = useCall(
-    // With the seed of the plan: what was shown is what is sent.
-    (seed: number) => creel.replays.start.mutate({ ...termsOf(draft), seed }),
+    // With the terms and the seed of the plan: what was shown is what is sent.
+    ({ planned: { seed }, terms }: Plan) => creel.replays.start.mutate({ ...terms, seed }),
     [['replays', endpoint.id]],
     plan.forget,
   )
   // A plan of other terms is not what would be sent, and one that was started is done with.
   const isCurrent = JSON.stringify(plan.saved?.planOf) === JSON.stringify(draft) && !start.isSuccess
-  const planned = isCurrent ? plan.saved?.planned : undefined
+  const current = isCurrent ? plan.saved : undefined
   const { actionId, faults, search, url } = draft
   // The list leaves such words out and shows more. A rehearsal would send more than was asked for.
   const misread = (ids.length > 0 ? [] : parseSearch(search))
@@ -167,14 +179,14 @@ export function ReplayForm({ endpoint }: { endpoint: Endpoint }) {
         {...plan.field('seed')}
       />
       <Problems of={start.error === null ? plan.beside() : problemBeside(problemOf(start.error), [])} />
-      {planned !== undefined && <Plan planned={planned} destination={destination} />}
+      {current !== undefined && <Planned planned={current.planned} destination={destination} />}
       <div className="form-foot">
         <Button type="submit" disabled={plan.isSaving || start.isPending || misread !== ''}>
           Dry run
         </Button>
-        {planned !== undefined && (
-          <Button look="primary" {...start.button(planned.seed)}>
-            Rehearse: send {plural(planned.sendCount, 'request')}
+        {current !== undefined && (
+          <Button look="primary" {...start.button(current)}>
+            Rehearse: send {plural(current.planned.sendCount, 'request')}
           </Button>
         )}
       </div>
@@ -182,7 +194,7 @@ export function ReplayForm({ endpoint }: { endpoint: Endpoint }) {
   )
 }
 
-function Plan({ planned, destination }: { planned: Planned; destination: string }) {
+function Planned({ planned, destination }: Pick<Plan, 'planned'> & { destination: string }) {
   const { requestCount, matchedCount, sendCount, plannedMs, shown, unsignedCount, seed } = planned
   return (
     <output aria-live="polite">
