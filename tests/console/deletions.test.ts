@@ -247,3 +247,28 @@ test('the key undoes the latest deletion before its answer, again after a refusa
   expect(await stored()).toEqual([third?.id ?? 0, second?.id ?? 0, first?.id ?? 0])
   expect(faults).toEqual([])
 })
+
+test('the bin shows each request once while more are deleted, and says what is gone', async () => {
+  const { alice } = await startConsoleService({
+    parts: ['gateway'],
+    limits: { captureRatePerMinute: 100_000 },
+  })
+  const endpoint = await alice.endpoint({ name: 'more' })
+  const ids = (await endpoint.captureMany(130)).map(({ id }) => id)
+  const deleted = (requestIds: number[]) => alice.post(endpoint.at('/requests/bulk-delete'), { requestIds })
+  await deleted(ids.slice(0, 120))
+  const { page, goTo, faults } = await openConsole(alice)
+  await goTo('/bin')
+  await page.locator('tbody tr').nth(99).waitFor()
+  await deleted(ids.slice(120))
+  await page.getByRole('button', { name: 'More', exact: true }).click()
+  await page.locator('tbody tr').nth(110).waitFor()
+  const shown = await page.locator('tbody th').allTextContents()
+  expect(shown.length).toBe(new Set(shown).size)
+
+  await page.getByLabel(`Select #${ids[119]}`).check()
+  await alice.post('/api/v1/recycle-bin/restore', { requestIds: [ids[119]] })
+  await page.getByRole('button', { name: 'Restore 1 request' }).click()
+  await page.getByText('0 requests restored, 1 no longer in the recycle bin').waitFor()
+  expect(faults).toEqual([])
+})

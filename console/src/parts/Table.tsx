@@ -43,7 +43,7 @@ interface PageOf<Item> {
  *
  * @param refreshMs how often it is read again; only while it has one page, so that rows do not move further down
  */
-export function usePages<Item>(
+export function usePages<Item extends { readonly id: unknown }>(
   queryKey: QueryKey,
   pageSize: number,
   read: (page: { page: number; pageSize: number }) => Promise<PageOf<Item>>,
@@ -56,8 +56,9 @@ export function usePages<Item>(
     getNextPageParam: ({ page, totalPages }) => (page < totalPages ? page + 1 : undefined),
     refetchInterval: ({ state }) => ((state.data?.pages.length ?? 0) > 1 ? false : refreshMs),
   })
-  const items = pages.data?.pages.flatMap((page) => page.items) ?? []
-  return { pages, items, totalCount: pages.data?.pages[0]?.totalCount ?? 0 }
+  // A new item moves others to the next page, which has them once more.
+  const items = new Map(pages.data?.pages.flatMap((page) => page.items.map((item) => [item.id, item])))
+  return { pages, items: [...items.values()], totalCount: pages.data?.pages[0]?.totalCount ?? 0 }
 }
 
 interface MoreProps {

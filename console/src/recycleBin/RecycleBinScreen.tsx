@@ -30,7 +30,7 @@ export function RecycleBinScreen() {
         // If a later call is refused, the rest stays selected.
         setPicked((before) => before.difference(new Set(requestIds)))
       }
-      return { restoredCount, skippedAtCap }
+      return { restoredCount, skippedAtCap, goneCount: ids.length - restoredCount - skippedAtCap }
     },
     [['bin'], ['endpoints']],
   )
@@ -45,10 +45,15 @@ export function RecycleBinScreen() {
     <Page title="Recycle bin" head={<span className="hint">{plural(totalCount, 'request')}</span>}>
       <Problem error={pages.error ?? restore.error} onRetry={() => void pages.refetch()} />
       {restore.data !== undefined && (
-        <p className="banner" data-tone={restore.data.skippedAtCap === 0 ? 'ok' : 'warn'} role="status">
+        <p
+          className="banner"
+          data-tone={restore.data.skippedAtCap + restore.data.goneCount === 0 ? 'ok' : 'warn'}
+          role="status"
+        >
           {plural(restore.data.restoredCount, 'request')} restored
           {restore.data.skippedAtCap > 0 &&
             `, ${restore.data.skippedAtCap} not restored: the endpoint is full`}
+          {restore.data.goneCount > 0 && `, ${restore.data.goneCount} no longer in the recycle bin`}
         </p>
       )}
       {pages.isLoading && <Bones />}
