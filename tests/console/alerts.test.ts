@@ -143,6 +143,19 @@ test('what is typed while a form is saved stays in it, on top of what was saved'
   expect(faults).toEqual([])
 })
 
+test('the endpoint of a new watchdog stays the one that is shown', async () => {
+  const { alice } = service
+  const shown = await alice.endpoint({ name: 'shown' })
+  const { page, faults } = opened
+  await opened.goTo('/watchdogs/new')
+  const chosen = page.getByLabel('Endpoint', { exact: true })
+  await eventually('the newest', async () => (await chosen.inputValue()) === shown.id)
+  await alice.endpoint({ name: 'made meanwhile' })
+  await page.getByRole('link', { name: 'made meanwhile' }).waitFor()
+  expect(await chosen.inputValue()).toBe(shown.id)
+  expect(faults).toEqual([])
+})
+
 test('a channel that cannot be tested after it was made is made, once', async () => {
   await using receiver = await startReceiver({ status: 200 })
   const { page, faults } = opened

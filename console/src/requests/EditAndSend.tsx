@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { asRead } from '../body/asRead.ts'
 import { BodyView } from '../body/BodyView.tsx'
 import { CodeEditor } from '../editor/CodeEditor.tsx'
@@ -31,9 +31,12 @@ export function EditAndSend({ endpoint, request, onClose }: Props) {
   const list = useQuery(actionsQuery(endpoint.id))
   const forwards = list.data?.actions.filter(({ kind }) => kind === 'forward') ?? []
   const ids = { endpointId: endpoint.id, requestId: request.id }
-  /** The chosen action; the first, if it is gone. */
+  // Their order may change meanwhile.
+  const first = useRef<string>(undefined)
+  first.current ??= forwards[0]?.id
+  /** The chosen action, or the one that was first; any other, if it is gone. */
   const via = ({ actionId }: { readonly actionId: string }) =>
-    forwards.find(({ id }) => id === actionId) ?? forwards[0]
+    forwards.find(({ id }) => id === (actionId || first.current)) ?? forwards[0]
   const form = useForm({
     keptAs: `send ${endpoint.id} ${request.id}`,
     begin: () => draftOfRequest(request),

@@ -1,5 +1,5 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { Link } from 'wouter'
 import { useAddress } from '../address.ts'
 import {
@@ -46,8 +46,10 @@ export function WatchdogForm({ watchdog: opened, onClose }: FormProps) {
   const watchdog = opened ?? made
   const [params] = useAddress()
   const endpoints = useQuery(endpointsQuery)
-  const endpointOf = (draft: { readonly endpointId: string }) =>
-    draft.endpointId || endpoints.data?.items[0]?.id || ''
+  // The newest endpoint at first: one that is made meanwhile must not take its place.
+  const newest = useRef<string>(undefined)
+  newest.current ??= endpoints.data?.items[0]?.id
+  const endpointOf = (draft: { readonly endpointId: string }) => draft.endpointId || newest.current || ''
   const form = useForm({
     keptAs: `watchdog ${watchdog?.id ?? `new ${params}`}`,
     begin: () => draftOf(watchdog, params),
