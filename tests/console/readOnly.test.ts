@@ -55,5 +55,12 @@ test('controls that change something are disabled for a key that can only read, 
   await page.keyboard.press('r')
   await page.getByText(REASON).waitFor()
   expect(await page.getByRole('button', { name: 'curl' }).isEnabled()).toBe(true)
+  // Addresses that open a form show it, disabled.
+  for (const form of [`?r=${id}&edit=1`, '?sample=1']) {
+    await goTo(home + form)
+    const send = page.getByRole('dialog').getByRole('button', { name: 'Send' })
+    await page.locator('dialog fieldset.writes:disabled').waitFor()
+    expect(await send.isDisabled()).toBe(true)
+  }
   expect(faults).toEqual([])
 })

@@ -10,6 +10,7 @@ import { Problem, Problems } from '../parts/Problem.tsx'
 import { StateMark } from '../parts/StateMark.tsx'
 import { withModifier } from '../parts/shortcuts.ts'
 import { useForm } from '../parts/useForm.ts'
+import { Writes } from '../parts/Writes.tsx'
 import { actionsQuery } from '../queries.ts'
 import { type AttemptDetail, creel, type Endpoint, type RequestDetail } from '../trpc.ts'
 import { attemptErrorWords } from '../words/attemptError.ts'
@@ -60,65 +61,67 @@ export function EditAndSend({ endpoint, request, onClose }: Props) {
           match.
         </p>
       ) : (
-        <form className="sending" onSubmit={form.submit} aria-label="Edit and send">
-          <Problem error={list.error} />
-          <div className="sending-line">
-            <SelectField
-              label="Send via"
-              options={forwards.map(({ id, isActive, name }) => ({
-                value: id,
-                words: isActive ? name : `${name} (off)`,
-              }))}
-              {...form.field('actionId')}
-              value={action?.id ?? ''}
-            />
-            <TextField label="Method" kind="code" {...form.field('method')} />
-            <code className="cut sending-url" title={action?.url ?? undefined}>
-              {withoutScheme(action?.url ?? '')}
-            </code>
-            <span className="hint">
-              {changed === 0
-                ? `as captured in #${request.id}`
-                : `differs in ${plural(changed, 'line')} from #${request.id}`}
-            </span>
-          </div>
-          <div className="sending-grid">
-            <div className="sending-side">
-              <Headers problems={form.problem} {...form.field('headers')} />
-              <BodyField
-                request={request}
-                pretty={pretty}
-                {...form.field('body')}
-                onRun={() => form.submit()}
+        <Writes>
+          <form className="sending" onSubmit={form.submit} aria-label="Edit and send">
+            <Problem error={list.error} />
+            <div className="sending-line">
+              <SelectField
+                label="Send via"
+                options={forwards.map(({ id, isActive, name }) => ({
+                  value: id,
+                  words: isActive ? name : `${name} (off)`,
+                }))}
+                {...form.field('actionId')}
+                value={action?.id ?? ''}
               />
-              <div className="acts">
-                <CheckField
-                  label={isUnsigned ? 'Not signed' : 're-sign'}
-                  {...form.field('sign')}
-                  {...(isUnsigned && { value: false, isDisabled: true })}
-                />
-                <CheckField
-                  label={`run the rules (${action?.ruleCount ?? 0})`}
-                  {...form.field('transform')}
-                />
-              </div>
-              <Problems of={form.beside()} />
-              <div className="form-foot">
-                <Button type="submit" look="primary" disabled={form.isSaving || action === undefined}>
-                  {form.isSaving ? 'Sending…' : form.saved === undefined ? 'Send' : 'Send again'}{' '}
-                  <kbd>{withModifier('↵')}</kbd>
-                </Button>
-                <Button
-                  disabled={changed === 0}
-                  onClick={() => change(draftOfRequest(request, draft.actionId))}
-                >
-                  Reset
-                </Button>
-              </div>
+              <TextField label="Method" kind="code" {...form.field('method')} />
+              <code className="cut sending-url" title={action?.url ?? undefined}>
+                {withoutScheme(action?.url ?? '')}
+              </code>
+              <span className="hint">
+                {changed === 0
+                  ? `as captured in #${request.id}`
+                  : `differs in ${plural(changed, 'line')} from #${request.id}`}
+              </span>
             </div>
-            <Answer attempt={form.saved} isSending={form.isSaving} />
-          </div>
-        </form>
+            <div className="sending-grid">
+              <div className="sending-side">
+                <Headers problems={form.problem} {...form.field('headers')} />
+                <BodyField
+                  request={request}
+                  pretty={pretty}
+                  {...form.field('body')}
+                  onRun={() => form.submit()}
+                />
+                <div className="acts">
+                  <CheckField
+                    label={isUnsigned ? 'Not signed' : 're-sign'}
+                    {...form.field('sign')}
+                    {...(isUnsigned && { value: false, isDisabled: true })}
+                  />
+                  <CheckField
+                    label={`run the rules (${action?.ruleCount ?? 0})`}
+                    {...form.field('transform')}
+                  />
+                </div>
+                <Problems of={form.beside()} />
+                <div className="form-foot">
+                  <Button type="submit" look="primary" disabled={form.isSaving || action === undefined}>
+                    {form.isSaving ? 'Sending…' : form.saved === undefined ? 'Send' : 'Send again'}{' '}
+                    <kbd>{withModifier('↵')}</kbd>
+                  </Button>
+                  <Button
+                    disabled={changed === 0}
+                    onClick={() => change(draftOfRequest(request, draft.actionId))}
+                  >
+                    Reset
+                  </Button>
+                </div>
+              </div>
+              <Answer attempt={form.saved} isSending={form.isSaving} />
+            </div>
+          </form>
+        </Writes>
       )}
     </Dialog>
   )

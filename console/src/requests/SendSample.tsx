@@ -6,6 +6,7 @@ import { CheckField, SelectField } from '../parts/Field.tsx'
 import { Problem, QueryState } from '../parts/Problem.tsx'
 import { toast } from '../parts/Toasts.tsx'
 import { useCall } from '../parts/useForm.ts'
+import { Writes } from '../parts/Writes.tsx'
 import { creel, type Endpoint } from '../trpc.ts'
 
 /** Sends a sample event of a provider to the endpoint. Starts with the provider of the endpoint. */
@@ -36,33 +37,35 @@ export function SendSample({ endpoint, onClose }: { endpoint: Endpoint; onClose:
     <Dialog title="Send a sample event" onClose={onClose}>
       <QueryState of={samples} />
       {provider !== undefined && event !== undefined && (
-        <form className="form" onSubmit={submit}>
-          <SelectField
-            label="Provider"
-            options={items.map(({ provider: value, name }) => ({ value, words: name }))}
-            value={provider.provider}
-            onChange={(slug) => setChosen({ provider: slug, event: '' })}
-          />
-          <SelectField
-            label="Event"
-            hint={event.summary}
-            options={provider.events.map(({ event: name }) => ({ value: name, words: name }))}
-            value={event.event}
-            onChange={(name) => setChosen({ provider: provider.provider, event: name })}
-          />
-          <CheckField label="Sign with a wrong secret" value={badSignature} onChange={setBadSignature} />
-          <p className="hint">
-            The event is signed with the secret of this endpoint if it has the same provider, and runs its
-            actions.
-          </p>
-          <Problem error={send.error} />
-          <div className="form-foot">
-            <Button type="submit" look="primary" disabled={send.isPending}>
-              {send.isPending ? 'Sending…' : 'Send'}
-            </Button>
-            <Button onClick={onClose}>Cancel</Button>
-          </div>
-        </form>
+        <Writes>
+          <form className="form" onSubmit={submit}>
+            <SelectField
+              label="Provider"
+              options={items.map(({ provider: value, name }) => ({ value, words: name }))}
+              value={provider.provider}
+              onChange={(slug) => setChosen({ provider: slug, event: '' })}
+            />
+            <SelectField
+              label="Event"
+              hint={event.summary}
+              options={provider.events.map(({ event: name }) => ({ value: name, words: name }))}
+              value={event.event}
+              onChange={(name) => setChosen({ provider: provider.provider, event: name })}
+            />
+            <CheckField label="Sign with a wrong secret" value={badSignature} onChange={setBadSignature} />
+            <p className="hint">
+              The event is signed with the secret of this endpoint if it has the same provider, and runs its
+              actions.
+            </p>
+            <Problem error={send.error} />
+            <div className="form-foot">
+              <Button type="submit" look="primary" disabled={send.isPending}>
+                {send.isPending ? 'Sending…' : 'Send'}
+              </Button>
+              <Button onClick={onClose}>Cancel</Button>
+            </div>
+          </form>
+        </Writes>
       )}
     </Dialog>
   )
