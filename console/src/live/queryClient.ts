@@ -26,10 +26,7 @@ export const queryClient = new QueryClient({
         const status = statusOf(error)
         return failures < RETRIES && (status === undefined || status === 429)
       },
-      retryDelay: (failures, error) => {
-        const said = statusOf(error) === 429 ? retryAfterMs(error) : undefined
-        return said ?? reconnectMs(failures)
-      },
+      retryDelay: (failures, error) => retryAfterMs(error) ?? reconnectMs(failures),
     },
   },
 })
@@ -99,8 +96,9 @@ export async function checkSession(): Promise<number | undefined> {
   return status
 }
 
-/** The wait that the service asked for; undefined if none. */
-function retryAfterMs(error: unknown): number | undefined {
+/** The wait that the service asked for of a call over its budget; undefined if none. */
+export function retryAfterMs(error: unknown): number | undefined {
+  if (statusOf(error) !== 429) return undefined
   const response = isCallError(error) && 'meta' in error ? error.meta : undefined
   if (typeof response !== 'object' || response === null || !('response' in response)) return undefined
   const seconds =

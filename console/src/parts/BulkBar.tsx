@@ -1,4 +1,5 @@
 import { useEffect, useSyncExternalStore } from 'react'
+import { retryAfterMs } from '../live/queryClient.ts'
 import { Store } from '../store.ts'
 import { creel, type Inputs } from '../trpc.ts'
 import { count } from '../words/format.ts'
@@ -100,7 +101,7 @@ export async function runBulk(endpointId: string, verb: string, chosen: Chosen, 
     for await (const ids of chunks(endpointId, chosen)) {
       if (bulk.get()?.isStopped === true) break
       asked = ids
-      const outcome = await work(ids)
+      const outcome = await patiently(() => work(ids))
       asked = []
       change(({ done, skipped }) => ({ done: done + outcome.done, skipped: skipped + outcome.skipped }))
     }
@@ -108,6 +109,19 @@ export async function runBulk(endpointId: string, verb: string, chosen: Chosen, 
     change(({ failed }) => ({ failed: failed + asked.length, problem: problemOf(error).detail }))
   }
   change(() => ({ isRunning: false }))
+}
+
+/** Makes a call, and makes it again where the service asks to wait, until the operation is stopped. */
+async function patiently<Answer>(call: () => Promise<Answer>): Promise<Answer> {
+  for (;;) {
+    try {
+      return await call()
+    } catch (error) {
+      const ms = retryAfterMs(error)
+      if (ms === undefined || bulk.get()?.isStopped === true) throw error
+      await new Promise((resolve) => setTimeout(resolve, ms))
+    }
+  }
 }
 
 function change(members: (now: Bulk) => Partial<Bulk>): void {
@@ -123,7 +137,7 @@ async function* chunks(endpointId: string, chosen: Chosen): AsyncGenerator<reado
   let { beforeId } = chosen
   for (;;) {
     const input: Inputs['requests']['select'] = { endpointId, ...chosen.filters, limit: CHUNK, beforeId }
-    const { ids, nextBeforeId } = await creel.requests.select.query(input)
+    const { ids, nextBeforeId } = await patiently(() => creel.requests.select.query(input))
     if (ids.length > 0) yield ids
     if (nextBeforeId === null) return
     beforeId = nextBeforeId
