@@ -11,6 +11,8 @@ export const shapeQuery = (endpointId: string) =>
     staleTime: 60_000,
   })
 
+const PENDING_EVERY_MS = 3_000
+
 /** Longer bodies are loaded on request. */
 const SHOWN_BODY_BYTES = 262_144
 
@@ -21,6 +23,9 @@ export const requestQuery = (endpointId: string, requestId: number, row?: Reques
     queryFn: () => creel.requests.get.query({ endpointId, requestId, bodyBytesMax: SHOWN_BODY_BYTES }),
     placeholderData: (before) => (before?.id === requestId ? before : undefined),
     staleTime: 60_000,
+    // The stream tells of what the list has loaded only.
+    refetchInterval: ({ state: { data } }) =>
+      row === undefined && data?.state === 'Pending' ? PENDING_EVERY_MS : false,
   })
 
 /** The attempts of a request, newest first, up to 100. */

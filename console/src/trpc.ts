@@ -52,3 +52,16 @@ export function isCallError(error: unknown): error is TRPCClientErrorLike<AppRou
 export function statusOf(error: unknown): number | undefined {
   return isCallError(error) ? error.data?.httpStatus : undefined
 }
+
+/** The longest wait that a 429 may ask for. */
+const RETRY_AFTER_MS_MAX = 60_000
+
+/** The wait that the service asked for of a call over its budget; undefined if none. */
+export function retryAfterMs(error: unknown): number | undefined {
+  if (statusOf(error) !== 429) return undefined
+  const response = isCallError(error) && 'meta' in error ? error.meta : undefined
+  if (typeof response !== 'object' || response === null || !('response' in response)) return undefined
+  const seconds =
+    response.response instanceof Response ? Number(response.response.headers.get('retry-after')) : Number.NaN
+  return seconds > 0 ? Math.min(RETRY_AFTER_MS_MAX, seconds * 1000) : undefined
+}

@@ -117,14 +117,12 @@ const caller = fc
 
 test('callers that come back when they are told to get in, each of them, also while slots end early', async () => {
   const property = fc.asyncProperty(
-    fc
-      .integer({ min: 1, max: 4 })
-      .chain((max) =>
-        fc.record({
-          max: fc.constant(max),
-          callers: fc.array(caller, { minLength: max, maxLength: 2 * max }),
-        }),
-      ),
+    fc.integer({ min: 1, max: 4 }).chain((max) =>
+      fc.record({
+        max: fc.constant(max),
+        callers: fc.array(caller, { minLength: max, maxLength: 2 * max }),
+      }),
+    ),
     async ({ max, callers }) => {
       const slots = slotsOf(max)
       const events: { at: number; happen: () => Promise<unknown> }[] = []

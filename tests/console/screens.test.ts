@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { type ConsolePage, openConsole, startConsoleService } from '../support/console.ts'
+import { eventually } from '../support/eventually.ts'
 import { startReceiver } from '../support/receiver.ts'
 import type { TestService } from '../support/service.ts'
 
@@ -52,6 +53,37 @@ test('the dialog of a sample focuses a field, so that Enter does not close it', 
   const { page } = opened
   await page.getByRole('dialog').getByLabel('Provider').waitFor()
   await page.locator('dialog select:focus').waitFor()
+})
+
+test('Alt and arrows move an action, but not while its form is typed in', async () => {
+  const endpoint = await service.alice.endpoint({ name: 'in order' })
+  for (const name of ['A', 'B', 'C'])
+    await service.alice.post(endpoint.at('/actions'), { kind: 'forward', name, url: 'http://127.0.0.1:9/' })
+  const { page, faults } = opened
+  await opened.goTo(`/e/${endpoint.id}/actions`)
+  await page.getByRole('link', { name: 'A', exact: true }).click()
+  await page.getByLabel('Name', { exact: true }).press('Alt+ArrowDown')
+  await page.getByRole('link', { name: 'C', exact: true }).press('Alt+ArrowUp')
+  const names = page.locator('.item-name')
+  await eventually('the move', async () => (await names.allTextContents())[2] !== 'C')
+  expect(await names.allTextContents()).toEqual(['A', 'C', 'B'])
+  expect(faults).toEqual([])
+})
+
+test('Enter that ends the composition of a word runs no command', async () => {
+  const { page, faults } = opened
+  await opened.goTo('/health')
+  await page.getByRole('heading', { name: 'Health' }).first().waitFor()
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('usage')
+  await page.getByRole('option', { name: 'Usage and limits' }).waitFor()
+  await page.evaluate(`document.activeElement.dispatchEvent(new KeyboardEvent('keydown',
+    { key: 'Enter', isComposing: true, bubbles: true, cancelable: true }))`)
+  await page.getByRole('option', { name: 'Usage and limits' }).waitFor()
+  expect(new URL(page.url()).pathname).toBe('/console/health')
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/usage')
+  expect(faults).toEqual([])
 })
 
 test('an unknown address and a missing request say so', async () => {

@@ -7,7 +7,7 @@ import { NoLongerThere, Problem, QueryState } from '../parts/Problem.tsx'
 import { Switch } from '../parts/Segments.tsx'
 import { Badge } from '../parts/StateMark.tsx'
 import { useCall } from '../parts/useForm.ts'
-import { WriteLink, Writes } from '../parts/Writes.tsx'
+import { useIsReader, WriteLink, Writes } from '../parts/Writes.tsx'
 import { actionsQuery } from '../queries.ts'
 import { type Action, type Answers, creel, type Endpoint } from '../trpc.ts'
 import { count, duration, isLimit, ofLimit, plural, withoutScheme } from '../words/format.ts'
@@ -74,7 +74,7 @@ export function ActionsScreen({ endpoint, item }: { endpoint: Endpoint; item: st
             isOpen={item === action.id}
             isBusy={change.isPending}
             onMove={(by) => move(action.id, action.position + by)}
-            onDrag={() => setDragged(action.id)}
+            onDrag={(isBegun) => setDragged(isBegun ? action.id : undefined)}
             onDrop={() => {
               if (dragged !== undefined && dragged !== action.id) move(dragged, action.position)
               setDragged(undefined)
@@ -102,7 +102,7 @@ interface Props {
   readonly isOpen: boolean
   readonly isBusy: boolean
   readonly onMove: (by: number) => void
-  readonly onDrag: () => void
+  readonly onDrag: (isBegun: boolean) => void
   readonly onDrop: () => void
   readonly onSwitch: (isActive: boolean) => void
   readonly children: ReactNode
@@ -125,17 +125,25 @@ function ActionItem({
   children,
 }: Props) {
   const { conditionDescription, id, isActive, kind, name, position, ruleCount, signing } = action
+  const isReader = useIsReader()
   const press = (event: KeyboardEvent) => {
     const by = { ArrowUp: -1, ArrowDown: 1 }[event.key]
     if (!event.altKey || by === undefined) return
     event.preventDefault()
-    onMove(by)
+    if (!isBusy && !isReader) onMove(by)
   }
   const home = `/e/${endpoint.id}/actions`
   return (
-    <li onKeyDown={press} onDragOver={(event) => event.preventDefault()} onDrop={onDrop}>
+    <li onDragOver={(event) => event.preventDefault()} onDrop={onDrop}>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: buttons beside it move it too */}
-      <div className="item" data-open={isOpen} draggable onDragStart={onDrag}>
+      <div
+        className="item"
+        data-open={isOpen}
+        draggable
+        onKeyDown={press}
+        onDragStart={() => onDrag(true)}
+        onDragEnd={() => onDrag(false)}
+      >
         <GripVertical size={14} className="grip" />
         <span className="hint num">{position}</span>
         <Link href={isOpen ? home : `${home}/${id}`} className="item-name" aria-expanded={isOpen}>

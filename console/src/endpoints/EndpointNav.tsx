@@ -28,7 +28,7 @@ export function EndpointNav() {
   const [isNew, setNew] = useState(false)
   const [typed, setTyped] = useState('')
   const attention = useQuery<Attention>({ queryKey: ATTENTION, enabled: false }).data ?? NONE
-  const all = endpoints.data?.items ?? []
+  const { items: all = [], totalCount = 0 } = endpoints.data ?? {}
   const groups = groupsOf(all.filter(({ name }) => name.toLowerCase().includes(typed.trim().toLowerCase())))
   const items = groups.flatMap((group) => group.items)
   const step = (by: number) => {
@@ -80,7 +80,13 @@ export function EndpointNav() {
           }}
         />
       )}
-      {typed !== '' && items.length === 0 && <p className="hint">No endpoint has this name.</p>}
+      {typed !== '' && items.length === 0 && (
+        <p className="hint">
+          {totalCount > all.length
+            ? `None of the newest ${count(all.length)} endpoints has this name.`
+            : 'No endpoint has this name.'}
+        </p>
+      )}
       <ul className="endpoints">
         {groups.map(({ name, items: of }) =>
           name === undefined ? (

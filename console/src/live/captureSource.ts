@@ -1,10 +1,8 @@
 import { hasAnswered, hasNotAnswered } from '../outage.ts'
 import { type Answers, creel, type RequestSummary, statusOf } from '../trpc.ts'
 import type { Filters } from '../words/grammar.ts'
-import { problemOf } from '../words/problem.ts'
 import { BAR_MS, BARS, type Bar, type RejectedBars } from './bars.ts'
-import type { Surroundings } from './captureStream.ts'
-import { checkSession, hearStreamError, readFailedAnew } from './queryClient.ts'
+import { hearStreamError, readFailedAnew } from './queryClient.ts'
 import { holdSeat, tabs } from './seats.ts'
 
 /** Members of a request that change with its deliveries. */
@@ -149,19 +147,4 @@ export function captureSource(endpointId: string, filters: Filters): CaptureSour
       return holdSeat(start, tabs)
     },
   }
-}
-
-export const browser: Surroundings = {
-  later(run, ms) {
-    const timer = setTimeout(run, ms)
-    return () => clearTimeout(timer)
-  },
-  random: () => Math.random(),
-  isHidden: () => document.hidden,
-  onVisibility(run) {
-    document.addEventListener('visibilitychange', run)
-    return () => document.removeEventListener('visibilitychange', run)
-  },
-  check: checkSession,
-  words: (error) => problemOf(error).detail,
 }

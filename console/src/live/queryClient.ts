@@ -2,11 +2,9 @@ import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
 import { hearStatus, reconnectMs, session } from '../outage.ts'
 import { forgetDrafts } from '../parts/usePersisted.ts'
 import { sessionQuery } from '../queries.ts'
-import { creel, isCallError, statusOf } from '../trpc.ts'
+import { creel, retryAfterMs, statusOf } from '../trpc.ts'
 
 const RETRIES = 3
-/** The longest wait that a 429 may ask for. */
-const RETRY_AFTER_MS_MAX = 60_000
 
 /**
  * Caches queries. A call without an answer is retried, and so is one over its budget, after the wait that the service
@@ -94,14 +92,4 @@ export async function checkSession(): Promise<number | undefined> {
   const status = await creel.me.get.query({}).then(() => undefined, statusOf)
   hearStatus(status)
   return status
-}
-
-/** The wait that the service asked for of a call over its budget; undefined if none. */
-export function retryAfterMs(error: unknown): number | undefined {
-  if (statusOf(error) !== 429) return undefined
-  const response = isCallError(error) && 'meta' in error ? error.meta : undefined
-  if (typeof response !== 'object' || response === null || !('response' in response)) return undefined
-  const seconds =
-    response.response instanceof Response ? Number(response.response.headers.get('retry-after')) : Number.NaN
-  return seconds > 0 ? Math.min(RETRY_AFTER_MS_MAX, seconds * 1000) : undefined
 }

@@ -1,7 +1,6 @@
 import { useEffect, useSyncExternalStore } from 'react'
-import { retryAfterMs } from '../live/queryClient.ts'
 import { Store } from '../store.ts'
-import { creel, type Inputs } from '../trpc.ts'
+import { creel, type Inputs, retryAfterMs } from '../trpc.ts'
 import { count } from '../words/format.ts'
 import type { Filters } from '../words/grammar.ts'
 import { problemOf } from '../words/problem.ts'

@@ -18,7 +18,10 @@ interface ConfirmProps extends Omit<Props, 'onClick'> {
   readonly onConfirm: () => void
 }
 
-/** A button of a removal: the first press only arms it, until the focus leaves. A double click is one press. */
+/**
+ * A button of a removal: the first press only arms it, until the focus leaves. A double click is one press, and so is a
+ * key that is held.
+ */
 export function ConfirmButton({ confirm, onConfirm, children = 'Delete…', ...rest }: ConfirmProps) {
   const [isArmed, setArmed] = useState(false)
   const press = ({ detail }: MouseEvent) => {
@@ -27,7 +30,13 @@ export function ConfirmButton({ confirm, onConfirm, children = 'Delete…', ...r
     if (isArmed) onConfirm()
   }
   return (
-    <Button look="danger" {...rest} onClick={press} onBlur={() => setArmed(false)}>
+    <Button
+      look="danger"
+      {...rest}
+      onClick={press}
+      onKeyDown={(event) => event.repeat && event.preventDefault()}
+      onBlur={() => setArmed(false)}
+    >
       {isArmed ? confirm : children}
     </Button>
   )

@@ -48,7 +48,13 @@ export function FormFoot({
           {cancel}
         </Button>
         <span className="grow" />
-        {removal !== undefined && <ConfirmButton confirm={removalWords} onConfirm={() => removal.mutate()} />}
+        {removal !== undefined && (
+          <ConfirmButton
+            confirm={removalWords}
+            onConfirm={() => removal.mutate()}
+            disabled={form.isSaving || removal.isPending}
+          />
+        )}
       </div>
     </>
   )

@@ -128,7 +128,9 @@ export interface Form<Draft, Saved> extends Part<Draft> {
   /** Starts over with the stored version. */
   readonly reset: (stored: Draft) => void
   /** The call that deletes and closes; undefined if there is nothing to delete. */
-  readonly removal: { readonly error: unknown; readonly mutate: () => void } | undefined
+  readonly removal:
+    | { readonly error: unknown; readonly isPending: boolean; readonly mutate: () => void }
+    | undefined
   /** Saves, one save at a time. `members` are sent in place of the draft's. */
   readonly submit: (event?: FormEvent, members?: Partial<Draft>) => void
   /** Deletes the kept draft, after it was saved or discarded. */

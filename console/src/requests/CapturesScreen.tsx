@@ -2,8 +2,9 @@ import { FlaskConical, Pause, Play } from 'lucide-react'
 import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
 import { useCaptureAddress } from '../address.ts'
 import { EndpointBar } from '../endpoints/EndpointBar.tsx'
-import { browser, captureSource } from '../live/captureSource.ts'
-import { CaptureStream } from '../live/captureStream.ts'
+import { captureSource } from '../live/captureSource.ts'
+import { CaptureStream, type Surroundings } from '../live/captureStream.ts'
+import { checkSession } from '../live/queryClient.ts'
 import { session } from '../outage.ts'
 import { lazyPart } from '../parts/Boundary.tsx'
 import { BulkBar, CHUNK, type Chosen, startBulk } from '../parts/BulkBar.tsx'
@@ -28,6 +29,21 @@ const RequestPane = lazyPart(
   async () => (await loadPane()).RequestPane,
   () => <aside className="detail" aria-label="Request" aria-busy="true" />,
 )
+
+const browser: Surroundings = {
+  later(run, ms) {
+    const timer = setTimeout(run, ms)
+    return () => clearTimeout(timer)
+  },
+  random: () => Math.random(),
+  isHidden: () => document.hidden,
+  onVisibility(run) {
+    document.addEventListener('visibilitychange', run)
+    return () => document.removeEventListener('visibilitychange', run)
+  },
+  check: checkSession,
+  words: (error) => problemOf(error).detail,
+}
 
 /** The captures of an endpoint, live, and next to them the open request. */
 export function CapturesScreen({ endpoint }: { endpoint: Endpoint }) {

@@ -60,6 +60,8 @@ export function SearchBox({ endpointId, value, onChange }: Props) {
     setSaved(searchesOf('saved', endpointId))
   }
   const press = (event: KeyboardEvent) => {
+    // These keys are of the input method, which Enter ends.
+    if (event.nativeEvent.isComposing) return
     const shown = offered[chosen]
     if (event.key === 'ArrowDown') setChosen((before) => Math.min(offered.length - 1, before + 1))
     else if (event.key === 'ArrowUp') setChosen((before) => Math.max(-1, before - 1))

@@ -62,7 +62,7 @@ export function Nav({ onGo, onKeys }: { onGo: () => void; onKeys: () => void }) 
         <Place
           to="/alerts"
           icon={BellRing}
-          badge={incidents.data?.items.length ?? 0}
+          badge={incidents.data?.totalCount ?? 0}
           about="open"
           name="Alerts"
         />
