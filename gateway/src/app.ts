@@ -108,7 +108,7 @@ export function createApp(services: Services, options: AppOptions): AnyElysia {
         // A caller who may not read the metrics does not learn that they are here.
         const isHidden = isAt('/metrics', path) && !mayReadMetrics(request, options.metricsToken)
         const refusal = isHidden ? undefined : methodRefusal(path, traceIdOf(request))
-        return refusal ?? plain(404, 'Not Found')
+        return refusal ?? notFound()
       }
       if (isOfApi(path)) return problemResponse(services, error, { traceId: traceIdOf(request) })
       internalErrors.inc()
@@ -142,9 +142,7 @@ export function createApp(services: Services, options: AppOptions): AnyElysia {
   if (hasOAuth) addOAuth(app, services)
   if (servesMetrics) {
     app.get('/metrics', ({ request }) =>
-      mayReadMetrics(request, options.metricsToken)
-        ? metrics(operations, services.log)
-        : plain(404, 'Not Found'),
+      mayReadMetrics(request, options.metricsToken) ? metrics(operations, services.log) : notFound(),
     )
   }
   if (options.capture !== undefined) app.all(CAPTURE_PATH, wireRoute(options.capture), { parse: 'none' })
@@ -159,6 +157,9 @@ function isAt(route: string, path: string): boolean {
 }
 
 const DESCRIPTION_HEADERS = { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache' }
+
+/** The answer of a path that is not known. */
+export const notFound = () => plain(404, 'Not Found')
 
 function plain(status: 404 | 500, text: string): Response {
   const headers = new Headers({ 'Content-Type': 'text/plain; charset=utf-8' })

@@ -1,6 +1,7 @@
 import type { AnyElysia } from 'elysia'
 import type { ElysiaAdapter } from 'elysia/adapter'
 import { WebStandardAdapter } from 'elysia/adapter/web-standard'
+import { notFound } from './app.ts'
 import type { FetchHandler } from './http/fetchAnswer.ts'
 import { isWireRoute, type WireRoute } from './http/wireRoute.ts'
 import { type Listener, type ListenerOptions, listen } from './listener.ts'
@@ -36,6 +37,9 @@ export function wireAdapter({ around = (fetch) => fetch, ...options }: WireAdapt
       )
       const fetch: FetchHandler = (request, client) => {
         noteAddress(request, client?.address ?? null)
+        // A URL folds dot segments, so such a target may name a wire route now. As it was sent it names nothing.
+        const { pathname } = new URL(request.url)
+        if (direct.some(({ prefix }) => pathname.startsWith(prefix))) return Promise.resolve(notFound())
         return app.handle(request)
       }
       listen({ ...options, host: hostname, port, direct, fetch: around(fetch) }).then(

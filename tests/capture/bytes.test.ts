@@ -220,6 +220,20 @@ describe('the head comes back as it was sent', () => {
     })
   })
 
+  test('target: one that names a capture URL only once its dot segments are folded captures nothing', async () => {
+    const before = await endpoint.requests('pageSize=1')
+    for (const way of ['/x/../hook', '/./hook', '/%2e%2e/hook', '/api/../hook', '/hook/../hook/..\\hook']) {
+      for (const method of ['HEAD', 'POST']) {
+        const answer = await sendRaw(
+          endpoint.url,
+          `${method} ${way}/${endpoint.id}/a HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n`,
+        )
+        expect([way, answer.status]).toEqual([way, 404])
+      }
+    }
+    expect(await endpoint.requests('pageSize=1')).toEqual(before)
+  })
+
   test('a query without content, and none', async () => {
     await endpoint.send({ suffix: '/x' })
     expect(await newest()).toMatchObject({ path: '/x', queryString: null })
