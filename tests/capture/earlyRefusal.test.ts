@@ -39,6 +39,24 @@ const announce = async (endpoint: TestEndpoint) =>
     `POST ${new URL(endpoint.url).pathname} HTTP/1.1\r\nHost: h\r\nContent-Length: 500000\r\n\r\n`,
   )
 
+/** A chunked body that is no good HTTP, in one piece with its head. */
+const sendBroken = async (path: string) =>
+  await sendRaw(
+    service.captureUrl,
+    `POST ${path} HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`,
+  )
+
+test('a refusal that does not need the body is sent although the body is no good HTTP', async () => {
+  const endpoint = await service.alice.endpoint()
+  const { pathname } = new URL(endpoint.url)
+  expect((await sendBroken(pathname)).status).toBe(400)
+  expect(await statuses(endpoint, ['{}', '{}', '{}'])).toEqual([200, 200, 429])
+  const refused = await sendBroken(pathname)
+  expect(refused.status).toBe(429)
+  expect(refused.fields).toContain('Connection: close')
+  expect((await sendBroken(`/hook/${crypto.randomUUID()}`)).status).toBe(404)
+})
+
 describe('an endpoint over its rate', () => {
   test('refuses before the body is read, and counts every refusal', async () => {
     const endpoint = await service.alice.endpoint()

@@ -59,6 +59,8 @@ export class Connection implements OwnedConnection, ExchangeConnection {
   #peerEnded = false
   #droppedBytes = 0
   #closes = false
+  /** Whether the answer is about to be written, and the body that has arrived is dropped before. */
+  #beginsAnswer = false
   /** Whether the client is read from during the present answer, however much it sends ahead. */
   #readsThrough = false
   /** Start of the current run of pipelined requests, by `performance.now()`; 0 without one. */
@@ -215,13 +217,17 @@ export class Connection implements OwnedConnection, ExchangeConnection {
       this.#enter('dropping')
       this.#bodyDeadline.begin()
       this.#droppedBytes = 0
+      this.#beginsAnswer = true
       while (this.#dropBody());
+      this.#beginsAnswer = false
     } else this.#enter('answering')
     const left = this.#reader.bodyEnded ? 0 : (this.#reader.bodyLeft ?? 1)
+    // A body that is no good HTTP is not read on.
+    const isBroken = left > 0 && this.#phase === 'answering'
     // A sender that got no `100 Continue` may leave the body out. Then the start of the next request is unknown.
     const mayStayAway = this.#exchange?.head.expectsContinue === true && !this.#saidContinue
     const isTooMuch = left > DROPPED_BYTES_MAX || (left > 0 && (closesUnlessWhole || mayStayAway))
-    this.#closes = !keepAlive || isTooMuch || this.#owner.isDraining
+    this.#closes = !keepAlive || isTooMuch || isBroken || this.#owner.isDraining
     return this.#closes
   }
 
@@ -381,6 +387,11 @@ export class Connection implements OwnedConnection, ExchangeConnection {
     const isAnswered = this.#phase === 'dropping'
     const target = refusal.target ?? this.#exchange?.head.target
     this.#owner.onRefused(this, refusal)
+    if (this.#beginsAnswer) {
+      this.#input.clear()
+      this.#enter('answering')
+      return false
+    }
     this.#abandonExchange()
     if (!isAnswered) {
       const traceId = nextTraceId()
