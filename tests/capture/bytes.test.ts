@@ -234,6 +234,18 @@ describe('the head comes back as it was sent', () => {
     expect(await endpoint.requests('pageSize=1')).toEqual(before)
   })
 
+  test('a byte order mark at the start of the query, and of a header', async () => {
+    const mark = '\xef\xbb\xbf'
+    await sendRaw(
+      endpoint.url,
+      `GET /hook/${endpoint.id}?${mark}x=1 HTTP/1.1\r\nHost: h\r\nX-Mark: ${mark}abc\r\nConnection: close\r\n\r\n`,
+    )
+    expect(await newest()).toMatchObject({
+      queryString: '\ufeffx=1',
+      headers: { 'X-Mark': '\ufeffabc' },
+    })
+  })
+
   test('a query without content, and none', async () => {
     await endpoint.send({ suffix: '/x' })
     expect(await newest()).toMatchObject({ path: '/x', queryString: null })

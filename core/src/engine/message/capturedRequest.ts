@@ -44,7 +44,7 @@ export interface EvaluatedRequest extends CapturedRequest {
   readonly verification: Verification | null
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true })
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
  * A header value as text: UTF-8 when its bytes are valid UTF-8, else latin1.
