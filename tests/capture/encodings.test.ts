@@ -95,6 +95,7 @@ describe('a compressed body', () => {
     ['br', brotliCompressSync(EVENT)],
     ['zstd', zstdCompressSync(EVENT)],
     ['GZIP, br', brotliCompressSync(gzipSync(EVENT))],
+    ['gzip, ,', gzipSync(EVENT)],
   ])('as %s is read', async (encoding, bytes) => {
     const request = await captured(await alice.endpoint(), encoding, bytes)
     expect(request).toMatchObject({
@@ -140,6 +141,7 @@ describe('a compressed body', () => {
     ['gzip', Buffer.from('no gzip at all'), 'invalid'],
     ['compress', gzipSync(EVENT), 'unknown_encoding'],
     ['gzip,gzip,gzip,gzip', gzipSync(EVENT), 'unknown_encoding'],
+    ['constructor', gzipSync(EVENT), 'unknown_encoding'],
   ])('as %s that cannot be decoded is read as it came, and says why', async (encoding, bytes, fault) => {
     const endpoint = await alice.endpoint()
     const request = await captured(endpoint, encoding, bytes)

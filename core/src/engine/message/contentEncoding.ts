@@ -8,13 +8,13 @@ const ENCODINGS_MAX = 3
 type Decode = (bytes: Uint8Array, options: { readonly maxOutputLength: number }) => Buffer
 
 /** Encodings that are decoded, by their names in `Content-Encoding`. */
-const DECODERS: Readonly<Record<string, Decode>> = {
-  gzip: zlib.gunzipSync,
-  'x-gzip': zlib.gunzipSync,
-  br: zlib.brotliDecompressSync,
-  zstd: zlib.zstdDecompressSync,
-  deflate: inflate,
-}
+const DECODERS: ReadonlyMap<string, Decode> = new Map<string, Decode>([
+  ['gzip', zlib.gunzipSync],
+  ['x-gzip', zlib.gunzipSync],
+  ['br', zlib.brotliDecompressSync],
+  ['zstd', zlib.zstdDecompressSync],
+  ['deflate', inflate],
+])
 
 /** `deflate` means zlib's format; many senders leave its wrapper out. */
 function inflate(bytes: Uint8Array, options: { readonly maxOutputLength: number }): Buffer {
@@ -69,7 +69,10 @@ function decode(body: Uint8Array, encoding: string): DecodedBody {
     .toLowerCase()
     .split(',')
     .map((name) => name.trim())
-  const decoders = names.filter((name) => name !== 'identity').map((name) => DECODERS[name])
+  // RFC 9110 §5.6.1: empty elements of a list are ignored.
+  const decoders = names
+    .filter((name) => name !== '' && name !== 'identity')
+    .map((name) => DECODERS.get(name))
   if (decoders.length > ENCODINGS_MAX || decoders.includes(undefined))
     return { encoding, body: null, fault: 'unknown_encoding' }
   const maxOutputLength = Math.min(DECODED_MAX.bytes, body.length * DECODED_MAX.times)
