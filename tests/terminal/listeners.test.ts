@@ -135,6 +135,9 @@ test('a report is refused where it is wrong, and for the requests of others', as
   expect(await charlie.post(path, report)).toMatchObject({ status: 404 })
   const wrong = await alice.post(path, { ...report, listener: '', durationMs: -1 })
   expect(wrong.body).toMatchObject({ errors: [{ pointer: '#/listener' }, { pointer: '#/durationMs' }] })
+  const received = { statusCode: 200, headers: [], body: 'hello!', bodyIsBinary: true, bodyTruncated: false }
+  const garbled = await alice.post(path, { ...report, received })
+  expect(wrongParts(garbled)).toEqual(['#/received/body bad_format'])
 })
 
 test('a report of the far future or without a URL is refused, and the list of attempts stays readable', async () => {

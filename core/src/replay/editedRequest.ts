@@ -13,9 +13,13 @@ import {
   withoutEncoding,
 } from '../engine/message/index.ts'
 
-const HEADERS_MAX = 300
-/** A header value; its bytes must not end the field. */
-const VALUE = /^[^\r\n\0]*$/
+/** A capture has up to a thousand fields, and as many trailers. */
+export const HEADERS_MAX = 2000
+/** Characters of the longest method that is captured. */
+export const METHOD_MAX = 128
+/** A header value: no HTTP client sends another control character than the tab. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused.
+const VALUE = /^[^\x00-\x08\x0a-\x1f\x7f]*$/
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/
 
 /** A text that must match a pattern, with the message for others. */
@@ -24,7 +28,7 @@ const spelled = (text: z.ZodString, pattern: RegExp, message: string) =>
 
 const edited = z.object({
   method: optional(
-    spelled(z.string().min(1).max(32), TOKEN, 'The value must be an HTTP method, like POST.'),
+    spelled(z.string().min(1).max(METHOD_MAX), TOKEN, 'The value must be an HTTP method, like POST.'),
   ).meta({
     description: 'As it is sent; without it, as captured',
   }),
@@ -37,7 +41,11 @@ const edited = z.object({
             TOKEN,
             'The value must be a header name, like Content-Type.',
           ),
-          value: spelled(z.string().max(65_536), VALUE, 'The value of a header is one line.'),
+          value: spelled(
+            z.string().max(65_536),
+            VALUE,
+            'The value of a header is one line, without control characters.',
+          ),
         }),
       )
       .max(HEADERS_MAX),

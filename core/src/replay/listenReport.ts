@@ -8,12 +8,13 @@ import { isBase64, NOT_BASE64, wireField } from '../engine/message/index.ts'
 import { markReported } from '../listeners/index.ts'
 import { HOUR_MS } from '../platform/time/index.ts'
 import { findsRequest } from '../requests/index.ts'
+import { HEADERS_MAX, METHOD_MAX } from './editedRequest.ts'
 
 const requestId = Int64.meta({ description: 'Id of the captured request' })
 
 const headers = z
   .array(z.object({ name: z.string().min(1).max(256), value: z.string().max(65_536) }))
-  .max(300)
+  .max(HEADERS_MAX)
   .meta({ description: 'In wire order; values as text' })
 
 const report = {
@@ -28,7 +29,7 @@ const report = {
   at: InstantInput.meta({ description: 'When it was sent' }),
   durationMs: z.int().min(0).max(86_400_000),
   error: optional(z.string().min(1).max(500)).meta({ description: 'Why there was no answer' }),
-  sent: z.object({ method: z.string().min(1).max(64), headers }),
+  sent: z.object({ method: z.string().min(1).max(METHOD_MAX), headers }),
   received: optional(
     z
       .object({

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import type { Answer, TestEndpoint } from '../../support/client.ts'
 import { wrongParts } from '../../support/problems.ts'
+import { sendRaw } from '../../support/rawSender.ts'
 import { startReceiver } from '../../support/receiver.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
@@ -122,6 +123,26 @@ describe('POST …/requests/{requestId}/send', () => {
     expect(sent).toEqual(['fbff', 'fbff', 'fbff'])
   })
 
+  test('a method and headers as long and as many as a capture has are sent back', async () => {
+    await using receiver = await startReceiver()
+    const endpoint = await service.alice.endpoint()
+    const actionId = await action(endpoint, { url: receiver.url })
+    const fields = Array.from({ length: 400 }, (_, at) => `x-${at}: ${at}\r\n`).join('')
+    const method = 'M'.repeat(128)
+    await sendRaw(
+      endpoint.url,
+      `${method} /hook/${endpoint.id} HTTP/1.1\r\nHost: h\r\n${fields}Connection: close\r\n\r\n`,
+    )
+    const [request] = await endpoint.requests()
+    const { body } = await endpoint.client.get(endpoint.at(`/requests/${request?.id}`))
+    const { rawHeaders: headers } = Object(body)
+    expect(headers).toHaveLength(402)
+    // The receiver takes neither.
+    const { status, body: attempt } = await send(endpoint, request?.id ?? 0, { actionId, method, headers })
+    expect(status).toBe(200)
+    expect(attempt).toMatchObject({ sent: { method, headers: { 'x-399': '399' } } })
+  })
+
   test('a loop cannot be edited open', async () => {
     await using receiver = await startReceiver()
     const endpoint = await service.alice.endpoint()
@@ -189,7 +210,10 @@ describe('POST …/requests/{requestId}/send', () => {
     const off = await action(endpoint, { url: 'http://127.0.0.1:9/', isActive: false })
     const bad = await send(endpoint, request.id, {
       method: 'PO ST',
-      headers: [{ name: 'a b', value: 'x\r\ny: z' }],
+      headers: [
+        { name: 'a b', value: 'x\r\ny: z' },
+        { name: 'a', value: 'b\u0001c' },
+      ],
       body: 7,
       sign: 'yes',
     })
@@ -200,6 +224,7 @@ describe('POST …/requests/{requestId}/send', () => {
       '#/body',
       '#/headers/0/name',
       '#/headers/0/value',
+      '#/headers/1/value',
       '#/method',
       '#/sign',
     ])
