@@ -70,9 +70,9 @@ export function routedCaptures(cells: Cells): Captures {
     capture,
     async chooseAnswer(result) {
       const captures = capturesOf(result.capture.settings)
-      // Its cell has just stored the capture, so it is open.
-      if (captures === undefined) throw new Error('The cell of a stored capture is not open.')
-      return await captures.chooseAnswer(result)
+      if (captures !== undefined) return await captures.chooseAnswer(result)
+      // Out of reach since the commit. The sender must not send a stored capture again.
+      return () => Promise.resolve({ served: result.capture.settings.response, close: null })
     },
     // The opener of a cell closes its captures.
     close: () => Promise.resolve(),
