@@ -192,6 +192,19 @@ describe('at the stored-request cap', () => {
     expect((await statsOf(endpoint)).storage.storedRequestCount).toBe(3)
   })
 
+  test('a cap that is lowered by far is reached in bounded steps', async () => {
+    const endpoint = await endpointOn('rate1')
+    const { client } = endpoint
+    const line = JSON.stringify({ receivedAt: first.clock.now().toISOString(), method: 'POST' })
+    expect((await endpoint.importLines(`${line}\n`.repeat(4500))).status).toBe(200)
+    await first.operator.workspaces.setPlan({ workspace: client.workspaceId, plan: PLANS.cap3 })
+    expect((await endpoint.send()).status).toBe(200)
+    expect((await statsOf(endpoint)).storage).toMatchObject({ storedRequestCount: 501, evictedCount: 4000 })
+    const last = await endpoint.capture()
+    expect((await statsOf(endpoint)).storage).toMatchObject({ storedRequestCount: 3, evictedCount: 4499 })
+    expect((await endpoint.requests())[0]?.id).toBe(last.id)
+  })
+
   test('what is in the recycle bin does not count and is not evicted', async () => {
     const endpoint = await endpointOn('cap3')
     const { client } = endpoint

@@ -8,7 +8,10 @@ import { captureBatches, captureBatchSize, captureCommitSeconds } from './metric
 import { storePlainly } from './plainBatch.ts'
 import { tellOfRejections } from './rejections.ts'
 
-/** The most evictions in a row from an endpoint that other processes keep overfilling. The next capture continues. */
+/**
+ * The most evictions in a row from an endpoint that other processes keep overfilling, or whose cap was lowered by far. The
+ * next capture continues.
+ */
 const EVICTION_ROUNDS_MAX = 3
 
 /**

@@ -3,6 +3,7 @@ import { type CounterChange, SEES_RESTORED, updateCounters } from '../endpoints/
 import { parameters, statement } from '../platform/db/index.ts'
 import { storageBytesOf } from '../requests/index.ts'
 import { takesCaptures, WINDOW_SECONDS } from './captureSettings.ts'
+import { EVICTED_AT_ONCE } from './plainStatements.ts'
 import { REJECTION_ALERT_SECONDS } from './rejections.ts'
 import { COLUMN_NAMES, REQUEST_COLUMNS } from './requestColumns.ts'
 
@@ -140,8 +141,8 @@ numbered as (
  *   lock, so within an endpoint they are committed in order.
  * - It checks with the present state whether the endpoint takes captures, whether the capture was evaluated under its
  *   present settings, and its rate.
- * - It evicts the oldest requests beyond the cap. It starts at the low-water mark, to skip dead index entries of rows
- *   that were evicted before. A row with open deliveries is only hidden. Rows are addressed by ctid, because they were
+ * - It evicts the oldest requests beyond the cap, a bounded number of them: a cap that was lowered may leave a million.
+ *   It starts at the low-water mark, to skip dead index entries of rows that were evicted before. A row with open deliveries is only hidden. Rows are addressed by ctid, because they were
  *   just found.
  * - It notes the watchdogs' criteria that were met: one row for each criteria, whatever the size of the batch.
  *
@@ -246,7 +247,7 @@ oldest as (
     where r.endpoint_id = o.endpoint_id and r.id >= o.oldest_request_id
       and r.deleted_at is null and r.hidden_at is null
     order by r.id
-    limit greatest(0, o.stored_request_count + t.stored - o.stored_max)
+    limit least(greatest(0, o.stored_request_count + t.stored - o.stored_max), ${EVICTED_AT_ONCE})
   ) r
 ),
 dropped as (

@@ -47,7 +47,8 @@ export interface BatchResult {
   readonly outcomes: readonly CaptureOutcome[]
   /**
    * Endpoints that hold more requests than their plan allows. Rows that another process committed while this statement
-   * waited for its lock were invisible to it. Another run, even without captures, evicts them.
+   * waited for its lock were invisible to it, and one run evicts a bounded number. Another run, even without captures,
+   * evicts more of them.
    */
   readonly overfull: readonly string[]
   /** Endpoints that rejected captures, without an alert about it in the last `REJECTION_ALERT_SECONDS`. */

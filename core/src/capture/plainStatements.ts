@@ -5,6 +5,12 @@ import { takesCaptures, WINDOW_SECONDS } from './captureSettings.ts'
 import { COLUMN_NAMES } from './requestColumns.ts'
 
 /**
+ * The most requests of an endpoint that one statement evicts: more than one batch stores, and few enough for the captures
+ * of others, which wait for it.
+ */
+export const EVICTED_AT_ONCE = 1000
+
+/**
  * The database's clock, which all gateways share: their rate windows must not differ with their own clocks. `$6` is how
  * far the process's clock is set ahead; it is 0 except in tests.
  */
@@ -59,8 +65,8 @@ const HAS_RECORDS = hasRecords('array[$1::uuid]')
 /**
  * The same for an endpoint at its cap. It deletes the oldest requests that the new ones displace, from the low-water
  * mark on. Rows are addressed by ctid, because they were just found. The records of their attempts keep the sent
- * bodies. It fails if a request has open deliveries and must be hidden, or if unseen rows of other gateways exceed the
- * cap: the general statement does both.
+ * bodies. It fails if a request has open deliveries and must be hidden, if unseen rows of other gateways exceed the
+ * cap, or at once if a lowered cap leaves too many: the general statement does all of it.
  */
 export const COUNT_AND_EVICT = `
 with locked as (
@@ -76,7 +82,7 @@ oldest as (
     from requests r
     where r.endpoint_id = $1::uuid and r.id >= l.oldest_request_id and r.deleted_at is null and r.hidden_at is null
     order by r.id
-    limit greatest(0, l.excess)
+    limit case when l.excess > ${EVICTED_AT_ONCE} then 0 else greatest(0, l.excess) end
   ) r
 ),
 dropped as (
