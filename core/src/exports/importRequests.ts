@@ -75,7 +75,7 @@ async function importInTurn(
     const staged = await stage(ctx, settings, importId, body)
     count = staged.count
     if (count === 0) return NOTHING_IMPORTED
-    await acceptImport(ctx, { importId, endpoint, count })
+    await acceptImport(ctx, { importId, endpoint, count, sealing: settings.sealing })
     await tellOfRedactionFaults(ctx, settings, [staged])
   } catch (error) {
     const drop = () => dropImport(ctx.db, importId)

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import { DomainError } from '../api/errors.ts'
@@ -8,6 +9,7 @@ import { recordChange } from '../audit/index.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import { codeOf, Failures, isRefusedForGood } from '../platform/db/index.ts'
 import { sweepQueue } from '../platform/queues.ts'
+import type { DataKeyRef } from '../platform/secrets/index.ts'
 import { lockCounters } from '../requests/index.ts'
 import { dropImport, storedCount, storeStaged } from './importQueries.ts'
 
@@ -32,15 +34,23 @@ export type ImportedInto = Pick<
   'id' | 'captureId' | 'storeRules' | 'dropHeaders' | 'encryptBodies'
 >
 
+interface StagedImport {
+  readonly importId: string
+  readonly endpoint: ImportedInto
+  readonly count: number
+  readonly sealing: Pick<DataKeyRef, 'id'> | null
+}
+
 /**
  * Accepts a staged import, so that all of it will be stored.
  *
+ * @param sealing the key that seals its lines; null if they are in plain
  * @throws DomainError `limit_reached` when the endpoint has no room for it now; `concurrent_change` when it may no longer
  *   store what was staged; `unavailable` while the workspace is about to be in another cell
  */
 export async function acceptImport(
   ctx: Pick<Context, 'db' | 'clock' | 'plan' | 'cell' | 'workspace'>,
-  { importId, endpoint, count }: { importId: string; endpoint: ImportedInto; count: number },
+  { importId, endpoint, count, sealing }: StagedImport,
 ): Promise<void> {
   const { db, clock, plan, workspace } = ctx
   const { id: endpointId, storeRules, dropHeaders, encryptBodies } = endpoint
@@ -49,10 +59,15 @@ export async function acceptImport(
     const unchanged = await trx
       .selectFrom('endpoints')
       .where((where) => where.and({ id: endpointId, storeRules, dropHeaders, encryptBodies }))
+      .$if(sealing !== null, (query) =>
+        // A shred has destroyed it since: nobody could read the lines.
+        query.where(sql<boolean>`creel_keys.data_key(${sealing?.id}) is not null`),
+      )
       .select('id')
       .executeTakeFirst()
     if (unchanged === undefined) {
-      const detail = 'What the endpoint may store was changed while the import arrived. Nothing was stored.'
+      const detail =
+        'What the endpoint may store, or its key, was changed while the import arrived. Nothing was stored.'
       throw new DomainError('concurrent_change', detail)
     }
     const room = Math.max(0, plan.limits.storedRequestsMax - (await storedCount(trx, endpointId)))
