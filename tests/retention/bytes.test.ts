@@ -193,6 +193,34 @@ describe('every stored byte counts', () => {
     expect(deliveries.body).toMatchObject({ totalCount: 3 })
   })
 
+  test('attempts of deleted requests: these leave the bin before any younger request is evicted', async () => {
+    await using receiver = await startReceiver({ status: 200, body: randomBytes(50_000) })
+    const service = await start({ limits: { storedBytesMax: 400_000 }, allowDestinations: ['127.0.0.0/8'] })
+    const endpoint = await service.alice.endpoint({ forwardUrl: receiver.url })
+    for (let round = 0; round < 6; round += 1) await endpoint.send()
+    await attemptsEnded(service, endpoint, 6)
+    expect((await service.alice.delete(endpoint.at('/requests'))).status).toBeLessThan(300)
+    for (let round = 0; round < 6; round += 1) await endpoint.send()
+    await attemptsEnded(service, endpoint, 12)
+    const { ids } = await stored(service)
+    expect(ids).toHaveLength(6)
+    await sweep(service)
+    expect((await stored(service)).ids).toEqual(ids)
+    expect(await storageOf(service)).toBeLessThanOrEqual(400_000)
+    expect((await service.alice.get('/api/v1/recycle-bin')).body).toMatchObject({
+      totalCount: 1,
+      evicted: { count: 5, lastAt: expect.any(String) },
+    })
+    // What is deleted and younger than a stored request stays as long as that.
+    await service.alice.delete(endpoint.at(`/requests/${ids.at(-1)}`))
+    await endpoint.send()
+    await endpoint.send()
+    await attemptsEnded(service, endpoint, 9)
+    await sweep(service)
+    expect((await stored(service)).ids).toHaveLength(6)
+    expect((await service.alice.get('/api/v1/recycle-bin')).body).toMatchObject({ totalCount: 1 })
+  })
+
   test('rows from before every byte counted: a sweep counts each of them once', async () => {
     await using receiver = await startReceiver({ status: 200, body: 'x'.repeat(2000) })
     const service = await start({ allowDestinations: ['127.0.0.0/8'] })

@@ -8,7 +8,15 @@ import { evictedRequests } from '../requests/index.ts'
 import { STORAGE_SWEEP_SECONDS, sweptRows } from './declarations.ts'
 import { type Eviction, evictEach, turnOf } from './endpointsToSweep.ts'
 import { evictClaims } from './eventClaims.ts'
-import { emptyBin, evictHidden, evictOldest, fewest } from './evictOldest.ts'
+import {
+  attemptBytes,
+  emptyBin,
+  evictHidden,
+  evictOldest,
+  fewest,
+  LARGEST_OF_ATTEMPTS,
+  raiseMarksOfBins,
+} from './evictOldest.ts'
 import { removeAttempts } from './removal.ts'
 import { readHiddenBytes, readStorage, readStorageOf, type Storage } from './storedBytes.ts'
 
@@ -91,13 +99,19 @@ export async function sweepBytes(services: BoundServices, signal: AbortSignal): 
   return storage
 }
 
+/**
+ * Evicts attempts without requests first, then requests in the recycle bin that have attempts and are older than all that
+ * is stored, then stored requests, then claims of events.
+ */
 async function holdWorkspace(eviction: BoundEviction, workspaceId: string, storedBytesMax: number) {
   const { db, signal } = eviction
+  await raiseMarksOfBins(eviction)
   await restingBetween(signal, async () => {
     const excess = (await readStorageOf(db, workspaceId)) - storedBytesMax
     if (excess <= 0) return false
     if ((await evictAttempts(eviction, excess)) > 0) return true
-    const evicted = await evictOldest(eviction, excess)
+    let evicted = await emptyBin(eviction, excess)
+    if (evicted === 0) evicted = await evictOldest(eviction, excess)
     evictedRequests.inc({ limit: 'bytes' }, evicted)
     return evicted > 0 || (await evictClaims(eviction, excess)) > 0
   })
@@ -144,25 +158,14 @@ async function restingBetween(signal: AbortSignal, batch: () => Promise<boolean>
   }
 }
 
-const ENDPOINTS_AT_ONCE = 100
 const ATTEMPTS_OF_EACH = 200
 
 const OLDEST = statement(
   'oldest attempts without a request',
   `select m.endpoint_id, a.id, a.bytes
-  from (
-    select c.endpoint_id,
-      case when c.stored_request_count > 0 then c.oldest_request_id else ${Number.MAX_SAFE_INTEGER}::bigint end as mark
-    from (select endpoint_id, sum(bytes) as bytes from attempt_bytes group by endpoint_id) b
-    join endpoint_counters c on c.endpoint_id = b.endpoint_id
-    join endpoints e on e.id = c.endpoint_id
-    where b.bytes > 0 and e.deleted_at is null and ($1::uuid is null or e.workspace_id = $1) and e.id <> all($2::uuid[])
-    order by b.bytes desc limit ${ENDPOINTS_AT_ONCE}
-  ) m
+  from (${LARGEST_OF_ATTEMPTS}) m
   cross join lateral (
-    select t.id, t.request_id, (coalesce(t.storage_bytes, 0) + coalesce((
-      select d.storage_bytes from attempt_details d where d.endpoint_id = t.endpoint_id and d.attempt_id = t.id
-    ), 0))::bigint as bytes
+    select t.id, t.request_id, ${attemptBytes('t')} as bytes
     from delivery_attempts t
     where t.endpoint_id = m.endpoint_id and t.request_id < m.mark and t.state <> 'Pending' and not exists (
       select from requests r where r.endpoint_id = t.endpoint_id and r.id = t.request_id

@@ -31,6 +31,13 @@ export async function evictOldest(eviction: Eviction, bytes: number): Promise<nu
   return await evictEach(eviction, oldest, (trx, endpointId, of) => evict(eviction, trx, endpointId, of))
 }
 
+/** Raises outdated marks of endpoints with a bin: they tell what is older there than all that is stored. */
+export async function raiseMarksOfBins({ db, workspaceId, failed }: Eviction): Promise<void> {
+  const { firstIds } = await findOldestStored(db, [workspaceId, [...failed]])
+  const ofBins = firstIds.filter(({ hasBin }) => hasBin)
+  if (ofBins.length > 0) await raiseMarks(db, ofBins)
+}
+
 /** The first rows whose bytes suffice. */
 export function fewest<Row extends { readonly bytes: number }>(rows: readonly Row[], bytes: number): Row[] {
   let freed = 0
@@ -113,6 +120,27 @@ export async function evictHidden(eviction: Eviction): Promise<number> {
   })
 }
 
+const ENDPOINTS_AT_ONCE = 100
+const REQUESTS_OF_EACH = 100
+
+/**
+ * SQL for the endpoints with the most bytes of attempts, each with its mark; one without stored requests has none. The
+ * parameters are those of {@link Eviction}.
+ */
+export const LARGEST_OF_ATTEMPTS = `
+  select c.endpoint_id,
+    case when c.stored_request_count > 0 then c.oldest_request_id else ${Number.MAX_SAFE_INTEGER}::bigint end as mark
+  from (select endpoint_id, sum(bytes) as bytes from attempt_bytes group by endpoint_id) b
+  join endpoint_counters c on c.endpoint_id = b.endpoint_id
+  join endpoints e on e.id = c.endpoint_id
+  where b.bytes > 0 and e.deleted_at is null and ($1::uuid is null or e.workspace_id = $1) and e.id <> all($2::uuid[])
+  order by b.bytes desc limit ${ENDPOINTS_AT_ONCE}`
+
+/** SQL for the bytes of an attempt and of its record. */
+export const attemptBytes = (row: string) => `(coalesce(${row}.storage_bytes, 0) + coalesce((
+  select d.storage_bytes from attempt_details d where d.endpoint_id = ${row}.endpoint_id and d.attempt_id = ${row}.id
+), 0))::bigint`
+
 /** Many, because finding them, and how much is stored, reads all that is binned. */
 const OLDEST_BINNED = statement(
   'oldest binned requests',
@@ -122,14 +150,34 @@ const OLDEST_BINNED = statement(
   { isPrepared: false },
 )
 
+/** They are found by their attempts, which are what counts: a bin may have a million requests without any. */
+const OLDEST_BINNED_OF = statement(
+  'oldest binned requests of a workspace with attempts',
+  `select m.endpoint_id, a.request_id as id, sum(a.bytes)::bigint as bytes
+  from (${LARGEST_OF_ATTEMPTS}) m
+  cross join lateral (
+    select t.request_id, ${attemptBytes('t')} as bytes from delivery_attempts t
+    where t.endpoint_id = m.endpoint_id and t.request_id < m.mark and t.state <> 'Pending' and exists (
+      select from requests r
+      where r.endpoint_id = t.endpoint_id and r.id = t.request_id and r.deleted_at is not null and r.hidden_at is null
+    )
+    order by t.request_id, t.id limit ${2 * REQUESTS_OF_EACH}
+  ) a
+  group by m.endpoint_id, a.request_id
+  order by a.request_id`,
+  { isPrepared: false },
+)
+
 /**
  * Deletes some of the requests that have been in the recycle bin longest, as few as needed to free `bytes`; one with
- * deliveries due is hidden. The endpoints count them, so that the bin can report them.
+ * deliveries due is hidden. The endpoints count them, so that the bin can report them. Of a workspace only attempts
+ * count: those requests that have some go, if they are older than all that their endpoint stores.
  *
  * @returns the number of requests that left the bin
  */
 export async function emptyBin(eviction: Eviction, bytes: number): Promise<number> {
-  const oldest = async (of: readonly unknown[]) => fewest(await run(eviction.db, OLDEST_BINNED, of), bytes)
+  const statementOf = eviction.workspaceId === null ? OLDEST_BINNED : OLDEST_BINNED_OF
+  const oldest = async (of: readonly unknown[]) => fewest(await run(eviction.db, statementOf, of), bytes)
   return await evictEach(eviction, oldest, async (trx, endpointId, of) => {
     const all = of.map(({ id }) => id)
     await lockCounters(trx, endpointId)
@@ -146,14 +194,11 @@ export async function emptyBin(eviction: Eviction, bytes: number): Promise<numbe
   })
 }
 
-const ENDPOINTS_AT_ONCE = 100
-const REQUESTS_OF_EACH = 100
-
 const OLDEST = statement(
   'oldest stored requests',
-  `select m.endpoint_id, m.oldest_request_id as mark, r.id, r.bytes
+  `select m.endpoint_id, m.oldest_request_id as mark, m.has_bin, r.id, r.bytes
   from (
-    select c.endpoint_id, c.oldest_request_id from endpoint_counters c join endpoints e on e.id = c.endpoint_id
+    select c.endpoint_id, c.oldest_request_id, c.binned_request_count > 0 as has_bin from endpoint_counters c join endpoints e on e.id = c.endpoint_id
     where c.stored_request_count > 0 and ($1::uuid is null or e.workspace_id = $1) and e.id <> all($2::uuid[])
     order by c.oldest_request_id, c.endpoint_id limit ${ENDPOINTS_AT_ONCE + 1}
   ) m
@@ -192,7 +237,7 @@ async function findOldestStored(db: Db, of: readonly unknown[]) {
   const firstIds = byEndpoint.flatMap(([first]) =>
     first === undefined || first.id === null || first.id === first.mark
       ? []
-      : [{ endpointId: first.endpointId, mark: first.mark, firstId: first.id }],
+      : [{ endpointId: first.endpointId, mark: first.mark, firstId: first.id, hasBin: first.hasBin }],
   )
   return { requests, firstIds }
 }

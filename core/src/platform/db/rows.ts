@@ -1036,6 +1036,11 @@ export interface StatementRows {
     readonly id: number
     readonly bytes: number
   }
+  'oldest binned requests of a workspace with attempts': {
+    readonly endpointId: string
+    readonly id: number
+    readonly bytes: number
+  }
   'oldest hidden requests': {
     readonly endpointId: string
     readonly id: number
@@ -1047,6 +1052,7 @@ export interface StatementRows {
   'oldest stored requests': {
     readonly endpointId: string
     readonly mark: number
+    readonly hasBin: boolean
   } & ({
     readonly id: number
     readonly bytes: number
