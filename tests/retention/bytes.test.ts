@@ -221,6 +221,37 @@ describe('every stored byte counts', () => {
     expect((await service.alice.get('/api/v1/recycle-bin')).body).toMatchObject({ totalCount: 1 })
   })
 
+  test('originals of which less is stored: they go with their requests, and those in the bin count in all', async () => {
+    await using receiver = await startReceiver({ status: 503 })
+    const service = await start({
+      limits: { storedBytesMax: 400_000 },
+      retryDelaysSeconds: [],
+      allowDestinations: ['127.0.0.0/8'],
+    })
+    const endpoint = await service.alice.endpoint({
+      storeRules: [{ op: 'redact', paths: ['body.text'] }],
+      forwardOriginal: true,
+      forwardUrl: receiver.url,
+    })
+    const body = JSON.stringify({ text: 'x'.repeat(100_000) })
+    for (let round = 1; round <= 6; round += 1) {
+      await endpoint.send({ body, headers: { 'Content-Type': 'application/json' } })
+      await attemptsEnded(service, endpoint, round)
+    }
+    const { ids } = await stored(service)
+    expect(await storageOf(service)).toBeGreaterThan(100_000 * ids.length)
+    await sweep(service)
+    expect((await stored(service)).ids).toEqual(ids.slice(-3))
+    expect(await storageOf(service)).toBeWithin(300_000, 400_000)
+    const { rows } = await sql<{ id: number }>`
+      select request_id as id from request_originals join creel_keys.original_keys using (endpoint_id, request_id)
+      order by request_id`.execute(service.db)
+    expect(rows.map(({ id }) => id)).toEqual(ids.slice(-3))
+    await service.alice.delete(endpoint.at('/requests'))
+    expect(await storageOf(service)).toBeLessThan(10_000)
+    expect((await readStorage(service.db)).totalBytes).toBeGreaterThan(300_000)
+  })
+
   test('rows from before every byte counted: a sweep counts each of them once', async () => {
     await using receiver = await startReceiver({ status: 200, body: 'x'.repeat(2000) })
     const service = await start({ allowDestinations: ['127.0.0.0/8'] })

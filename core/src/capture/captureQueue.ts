@@ -248,21 +248,21 @@ function nextBatch(waiting: readonly Waiting[]): { batch: Waiting[]; rest: Waiti
   let bytes = 0
   const claims = waiting[0]?.capture.settings.dedupe !== null
   for (const item of waiting) {
-    const { settings, row } = item.capture
+    const { settings, row, original } = item.capture
+    const itemBytes = row.storageBytes + (original?.body.length ?? 0)
     if ((settings.dedupe !== null) !== claims) {
       rest.push(item)
       continue
     }
     const count = counts.get(settings.endpointId) ?? 0
-    const isFull =
-      batch.length >= BATCH_CAPTURES_MAX || (bytes > 0 && bytes + row.storageBytes > BATCH_BYTES_MAX)
+    const isFull = batch.length >= BATCH_CAPTURES_MAX || (bytes > 0 && bytes + itemBytes > BATCH_BYTES_MAX)
     if (isFull || count >= Math.max(1, settings.storedRequestsMax)) {
       rest.push(item)
       continue
     }
     counts.set(settings.endpointId, count + 1)
     batch.push(item)
-    bytes += row.storageBytes
+    bytes += itemBytes
   }
   return { batch, rest }
 }

@@ -18,6 +18,7 @@ export {
   keepAnswer,
   nextKeptAnswers,
   type Original,
+  originalBytesOf,
   SEALED_ORIGINAL_KEYS,
   sweepOriginals,
 } from './originals.ts'

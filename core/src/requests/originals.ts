@@ -21,6 +21,10 @@ export interface Original {
   readonly expiresAt: Date
 }
 
+/** SQL for the bytes of an original, and of the answer beside it. */
+export const originalBytesOf = (row: string): string =>
+  `(octet_length(${row}.original) + coalesce(octet_length(${row}.answer), 0))`
+
 /** Stores the originals of requests, each sealed with a key of its own, in the transaction of the requests. */
 export async function insertOriginals(
   { secrets }: Pick<Services, 'secrets'>,
@@ -137,7 +141,7 @@ const ANSWER_READ_MS = 2 * ANSWER_LIMITS.timeoutMs.max
 
 /**
  * Destroys the keys of originals that have expired, and of those whose deliveries have ended, page by page. The original
- * of a dead letter stays until it expires, so that it can be replayed. The original of a new request with an answer stays
+ * of a dead letter stays until it expires, so that it can be replayed, or until its request is gone. The original of a new request with an answer stays
  * until its sender has the answer.
  *
  * @throws what has failed, at the end
@@ -161,7 +165,8 @@ export async function sweepOriginals(
         select o.endpoint_id, o.request_id from request_originals o
         where ${page} and ${upTo ?? sql`true`} and (o.expires_at <= ${clock.now()} or not exists (
           select from deliveries d where d.endpoint_id = o.endpoint_id and d.request_id = o.request_id
-            and (d.finished_at is null or d.dead_lettered_at is not null))
+            and (d.finished_at is null or d.dead_lettered_at is not null and exists (
+              select from requests r where r.endpoint_id = o.endpoint_id and r.id = o.request_id)))
           and (o.answer is null or not exists (select from requests r
             where r.endpoint_id = o.endpoint_id and r.id = o.request_id and r.received_at > ${readFrom})))
       ), forgotten as (

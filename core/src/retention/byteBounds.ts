@@ -4,7 +4,7 @@ import { foldAttemptBytes } from '../deliveries/index.ts'
 import { planOf } from '../plans/index.ts'
 import { Failures, run, statement } from '../platform/db/index.ts'
 import { stateOf } from '../platform/stateOf.ts'
-import { evictedRequests } from '../requests/index.ts'
+import { evictedRequests, sweepOriginals } from '../requests/index.ts'
 import { STORAGE_SWEEP_SECONDS, sweptRows } from './declarations.ts'
 import { type Eviction, evictEach, turnOf } from './endpointsToSweep.ts'
 import { evictClaims } from './eventClaims.ts'
@@ -87,6 +87,8 @@ export async function sweepBytes(services: BoundServices, signal: AbortSignal): 
   const evictionOf = (workspaceId: string | null): BoundEviction => {
     return { ...services, workspaceId, failures, failed: new Set<string>(), signal: turnOf(signal) }
   }
+  // Originals whose deliveries have ended are of no use: they go before any request does.
+  if (fullness(services, storage) > 1) await failures.unless(() => sweepOriginals(services, turnOf(signal)))
   for (const { workspaceId, plan, storageBytes } of storage.workspaces) {
     const { storedBytesMax } = planOf(services.plans, plan).limits
     if (storageBytes > storedBytesMax)

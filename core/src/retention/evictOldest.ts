@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { endDeliveries } from '../deliveries/index.ts'
 import { updateCounters } from '../endpoints/index.ts'
 import { type Db, type RowsOf, run, statement, type Trx } from '../platform/db/index.ts'
-import { lockCounters, storageBytesOf } from '../requests/index.ts'
+import { forgetOriginals, lockCounters, originalBytesOf, storageBytesOf } from '../requests/index.ts'
 import { type Eviction, evictEach, type SweepServices, sweepTransaction } from './endpointsToSweep.ts'
 import {
   hideUndelivered,
@@ -63,6 +63,7 @@ async function evict(
     state: 'stored',
   })
   await removeDeliveries(services, trx, endpointId, removed)
+  await forgetOriginals(trx, endpointId, removed)
   await removeRecords(trx, endpointId, { requestIds: [...hidden, ...removed] })
   await sql`
     ${sql.raw(updateCounters({ evicted: 'n.requests', removedUpTo: 'n.newest_id' }))}
@@ -114,6 +115,7 @@ export async function evictHidden(eviction: Eviction): Promise<number> {
     await lockPending(trx, endpointId, binned)
     await endDeliveries(eviction, trx, { endpointId, requestIds: ids }, 'evicted')
     await removeDeliveries(eviction, trx, endpointId, ids)
+    await forgetOriginals(trx, endpointId, ids)
     await removeRequests(trx, { endpointId, ids, state: 'hidden' })
     await removeRecords(trx, endpointId, { requestIds: ids })
     await removeDeliveryRecords(eviction, trx, endpointId, binned)
@@ -136,6 +138,11 @@ export const LARGEST_OF_ATTEMPTS = `
   where b.bytes > 0 and e.deleted_at is null and ($1::uuid is null or e.workspace_id = $1) and e.id <> all($2::uuid[])
   order by b.bytes desc limit ${ENDPOINTS_AT_ONCE}`
 
+/** SQL for the bytes of the original of a request. */
+const bytesOfOriginal = (row: string) => `coalesce((
+  select ${originalBytesOf('g')} from request_originals g where g.endpoint_id = ${row}.endpoint_id and g.request_id = ${row}.id
+), 0)`
+
 /** SQL for the bytes of an attempt and of its record. */
 export const attemptBytes = (row: string) => `(coalesce(${row}.storage_bytes, 0) + coalesce((
   select d.storage_bytes from attempt_details d where d.endpoint_id = ${row}.endpoint_id and d.attempt_id = ${row}.id
@@ -144,7 +151,7 @@ export const attemptBytes = (row: string) => `(coalesce(${row}.storage_bytes, 0)
 /** Many, because finding them, and how much is stored, reads all that is binned. */
 const OLDEST_BINNED = statement(
   'oldest binned requests',
-  `select endpoint_id, id, (${storageBytesOf('requests')})::bigint as bytes from requests
+  `select endpoint_id, id, (${storageBytesOf('requests')} + ${bytesOfOriginal('requests')})::bigint as bytes from requests
   where deleted_at is not null and hidden_at is null and $1::uuid is null and endpoint_id <> all($2::uuid[])
   order by deleted_at limit 1000`,
   { isPrepared: false },
@@ -186,6 +193,7 @@ export async function emptyBin(eviction: Eviction, bytes: number): Promise<numbe
     const ids = all.filter((id) => !hidden.includes(id))
     const removed = await removeRequests(trx, { endpointId, ids, state: 'binned' })
     await removeDeliveryRecords(eviction, trx, endpointId, removed)
+    await forgetOriginals(trx, endpointId, removed)
     const evictedCount = hidden.length + removed.length
     await sql`
       ${sql.raw(updateCounters({ binEvicted: { count: 'n.requests', at: 'n.now' } }))}
@@ -205,7 +213,7 @@ const OLDEST = statement(
   left join lateral (
     select o.id, (${storageBytesOf('o')} + coalesce((
       select sum(d.storage_bytes) from attempt_details d where d.endpoint_id = o.endpoint_id and d.request_id = o.id
-    ), 0))::bigint as bytes
+    ), 0) + ${bytesOfOriginal('o')})::bigint as bytes
     from requests o
     where o.endpoint_id = m.endpoint_id and o.id >= m.oldest_request_id and o.deleted_at is null and o.hidden_at is null
     order by o.id limit ${REQUESTS_OF_EACH}

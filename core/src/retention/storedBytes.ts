@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { type Db, type RowsOf, run, statement } from '../platform/db/index.ts'
 import { stateOf } from '../platform/stateOf.ts'
-import { storageBytesOf } from '../requests/index.ts'
+import { originalBytesOf, storageBytesOf } from '../requests/index.ts'
 import { CLAIM_BYTES } from './eventClaims.ts'
 
 export interface Storage {
@@ -15,20 +15,33 @@ const COUNTED = `(c.storage_bytes + c.claim_count * ${CLAIM_BYTES})`
 
 const BYTES = `coalesce(sum(${storageBytesOf('r')}), 0)::bigint`
 
+/** SQL for the bytes of originals `o`, and whether their requests are stored: in no bin, and not hidden. */
+const ORIGINALS = `
+  select o.endpoint_id, ${originalBytesOf('o')} as bytes, (
+    select true from requests r
+    where r.endpoint_id = o.endpoint_id and r.id = o.request_id and r.deleted_at is null and r.hidden_at is null
+  ) as is_stored
+  from request_originals o`
+
 /**
- * Storage of workspaces. `storage_bytes`: stored requests, their attempts and the claims of events, limited by
- * `storedBytesMax`. `held_bytes`: the same with those of deleted endpoints.
+ * Storage of workspaces. `storage_bytes`: stored requests with their originals, the attempts and the claims of events,
+ * limited by `storedBytesMax`. `held_bytes`: the same with those of deleted endpoints, and with all originals.
  */
 const STORAGE = statement(
   'storage of workspaces',
   `select w.id as workspace_id, w.plan,
-    coalesce(sum(${COUNTED} + coalesce(a.bytes, 0)) filter (where e.deleted_at is null), 0)::bigint as storage_bytes,
-    sum(${COUNTED} + coalesce(a.bytes, 0))::bigint as held_bytes
+    coalesce(sum(${COUNTED} + coalesce(a.bytes, 0) + coalesce(o.stored_bytes, 0))
+      filter (where e.deleted_at is null), 0)::bigint as storage_bytes,
+    sum(${COUNTED} + coalesce(a.bytes, 0) + coalesce(o.bytes, 0))::bigint as held_bytes
   from endpoint_counters c
   join endpoints e on e.id = c.endpoint_id
   join workspaces w on w.id = e.workspace_id
   left join (select endpoint_id, sum(bytes) as bytes from attempt_bytes group by endpoint_id) a
     on a.endpoint_id = c.endpoint_id
+  left join (
+    select endpoint_id, sum(bytes) as bytes, sum(bytes) filter (where is_stored) as stored_bytes from (${ORIGINALS}) o
+    group by endpoint_id
+  ) o on o.endpoint_id = c.endpoint_id
   group by w.id, w.plan`,
   { isPrepared: false },
 )
@@ -99,11 +112,14 @@ const STORAGE_OF = statement(
   select (
     coalesce((select sum(storage_bytes) from counters), 0)
     + coalesce((select sum(a.bytes) from attempt_bytes a join counters c on c.endpoint_id = a.endpoint_id), 0)
+    + coalesce((
+      select sum(o.bytes) from (${ORIGINALS} join counters c on c.endpoint_id = o.endpoint_id) o where o.is_stored
+    ), 0)
   )::bigint as bytes`,
   { isPrepared: false },
 )
 
-/** Bytes of a workspace's stored requests, their attempts and the claims of its events, limited by `storedBytesMax`. */
+/** Bytes of a workspace's stored requests with their originals, the attempts and the claims of its events, limited by `storedBytesMax`. */
 export async function readStorageOf(db: Db, workspaceId: string): Promise<number> {
   const rows = await run(db, STORAGE_OF, [workspaceId])
   return rows[0]?.bytes ?? 0
@@ -113,13 +129,15 @@ const HIDDEN = statement(
   'hidden bytes',
   `select coalesce(sum(${storageBytesOf('r')} + coalesce((
     select sum(d.storage_bytes) from attempt_details d where d.endpoint_id = r.endpoint_id and d.request_id = r.id
+  ), 0) + coalesce((
+    select ${originalBytesOf('o')} from request_originals o where o.endpoint_id = r.endpoint_id and o.request_id = r.id
   ), 0)), 0)::bigint as bytes
   from requests r join endpoints e on e.id = r.endpoint_id
   where r.hidden_at is not null and ($1::uuid is null or e.workspace_id = $1)`,
   { isPrepared: false },
 )
 
-/** Bytes of hidden requests and of their attempts' records, of a workspace or of all. */
+/** Bytes of hidden requests with their originals, and of their attempts' records, of a workspace or of all. */
 export async function readHiddenBytes(db: Db, workspaceId: string | null): Promise<number> {
   const rows = await run(db, HIDDEN, [workspaceId])
   return rows[0]?.bytes ?? 0
