@@ -1,11 +1,13 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { deflateSync, gzipSync } from 'node:zlib'
+import { sweepImports } from '@creel/core/exports'
 import { type KyselyPlugin, type RawBuilder, sql } from 'kysely'
 import { z } from 'zod'
 import { valueFinder } from '../../core/src/erasures/match.ts'
 import { stepOf } from '../../core/src/erasures/parts.ts'
 import type { Part } from '../../core/src/erasures/progress.ts'
 import { expectAllCountersEqualRows, expectCountersEqualRows } from '../retention/support.ts'
+import { abandonImport, acceptedImport } from '../support/acceptedImport.ts'
 import type { Client } from '../support/client.ts'
 import { anHourAgo } from '../support/clock.ts'
 import { eventually } from '../support/eventually.ts'
@@ -270,6 +272,25 @@ async function eraseAround(client: Client, value: string, held: PromiseWithResol
     return ended.state === 'done' && ended
   })
 }
+
+test('the lines of an import that was accepted before are waited for, however late they are stored', async () => {
+  const client = await service.newClient()
+  const mail = 'joan@erasure.example'
+  const endpoint = await client.endpoint()
+  const importId = await acceptedImport(service, endpoint, mail)
+  const started = await client.expect(client.post('/api/v1/erasures', { value: mail }), Erasure)
+  expect(started.state).toBe('running')
+  await abandonImport(service, importId)
+  await sweepImports(service.running.services, new AbortController().signal)
+  await service.clock.advance(6_000)
+  const ended = await eventually('the erasure has ended', async () => {
+    await service.runJob('erasures.run', { erasureId: started.id })
+    const erasure = await client.expect(client.get(`/api/v1/erasures/${started.id}`), Erasure)
+    return erasure.state === 'done' && erasure
+  })
+  expect(ended.counts).toMatchObject({ requests: 1 })
+  expect(await tablesWith(mail)).toEqual([])
+})
 
 test('answers to sends of a replay that are under way are waited for', async () => {
   const client = await service.newClient()

@@ -3,6 +3,7 @@ import { forgetIncidentReasons, forgetReasons, nextIncidentReasons, nextReasons 
 import type { Services } from '../api/services.ts'
 import { forgetRefusal, lastRefusal } from '../endpoints/index.ts'
 import { forgetFields, forgetLabels, listedFields, listedLabels } from '../events/index.ts'
+import { isAnyUnstored } from '../exports/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { inSlices } from '../platform/turns/index.ts'
 import { forgetAnswers, isAnySending, nextAnswers } from '../rehearsals/index.ts'
@@ -15,6 +16,7 @@ import {
   attemptHolds,
   isAnyPending,
   lastAttemptId,
+  lastRequestId,
   messageOf,
   nextAttempts,
   nextAttemptsOf,
@@ -322,12 +324,12 @@ const LOWEST_ID = '00000000-0000-0000-0000-000000000000'
  */
 export function partsOf(
   endpointsLeft: number,
-  upTo: { readonly requestId: number; readonly attemptId: number; readonly pendingFromId: number },
+  upTo: Pick<PartOf<'round'>, 'requestId' | 'importIds' | 'attemptId' | 'pendingFromId'>,
 ): Part[] {
   const round = { part: 'round', afterEndpointId: LOWEST_ID, endpointsLeft, ...upTo } as const
   return [
     { ...round, round: 'first' },
-    { ...round, round: 'second' },
+    { ...round, round: 'second', importIds: [] },
     { part: 'answers', replayId: LOWEST_ID, position: -1, sentUpTo: null },
     { part: 'incidents', afterId: LOWEST_ID },
     { part: 'alerts', afterId: LOWEST_ID },
@@ -335,8 +337,15 @@ export function partsOf(
   ]
 }
 
-/** Lists the parts of the next endpoints. One that was created since has nothing from before. */
+/**
+ * Lists the parts of the next endpoints. One that was created since has nothing from before. Lines of imports that were
+ * accepted before have arrived, and get their ids while they are stored.
+ */
 async function roundStep({ services: { db }, workspaceId }: Work, part: PartOf<'round'>): Promise<Step> {
+  if (part.importIds.length > 0) {
+    if (await isAnyUnstored(db, part.importIds)) return { ...DONE, next: part, isWaiting: true }
+    return { ...DONE, next: { ...part, importIds: [], requestId: await lastRequestId(db) } }
+  }
   const rows = await db
     .selectFrom('endpoints')
     .where('workspaceId', '=', workspaceId)

@@ -26,6 +26,8 @@ export const Progress = z.object({
         afterEndpointId: z.string(),
         endpointsLeft: z.int(),
         requestId: z.int(),
+        // Accepted imports of which some lines have no ids yet: they are waited for before the first round.
+        importIds: z.array(z.string()).default([]),
         attemptId: z.int(),
         pendingFromId: z.int(),
       }),

@@ -211,3 +211,9 @@ function fitting(sizes: readonly { readonly id: number; readonly bytes: number }
   }
   return ids
 }
+
+/** The last id that a request has drawn. */
+export async function lastRequestId(db: Db): Promise<number> {
+  const { rows } = await sql<{ id: number }>`select last_value::bigint as id from request_ids`.execute(db)
+  return rows[0]?.id ?? 0
+}

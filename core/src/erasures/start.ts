@@ -4,6 +4,7 @@ import type { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import { recordChange } from '../audit/index.ts'
 import { hashWith } from '../engine/storing/index.ts'
+import { acceptedImports } from '../exports/index.ts'
 import { admitRun } from '../runs/index.ts'
 import { ensureHashKey } from '../workspaces/index.ts'
 import { ERASURE_RUNS, ERASURES } from './declarations.ts'
@@ -35,6 +36,8 @@ export async function startErasure(
       .orderBy('id')
       .execute()
     const ids = endpoints.map((endpoint) => endpoint.id)
+    // Before the last id is read: one that is stored in between has it.
+    const importIds = await acceptedImports(trx, ids)
     const { rows } = await sql<{ requestId: number; attemptId: number; pendingFromId: number | null }>`
       select (select last_value from request_ids)::bigint as request_id,
         (select coalesce(max(id), 0) from delivery_attempts where endpoint_id = any(${ids}::uuid[]))::bigint
@@ -43,7 +46,12 @@ export async function startErasure(
           as pending_from_id`.execute(trx)
     const { requestId = 0, attemptId = 0, pendingFromId = null } = rows[0] ?? {}
     const progress: Progress = {
-      left: partsOf(ids.length, { requestId, attemptId, pendingFromId: pendingFromId ?? attemptId + 1 }),
+      left: partsOf(ids.length, {
+        requestId,
+        importIds,
+        attemptId,
+        pendingFromId: pendingFromId ?? attemptId + 1,
+      }),
       scannedRequests: 0,
       scannedAttempts: 0,
       counts: NOTHING_FOUND,

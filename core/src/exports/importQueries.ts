@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { CaptureRow } from '../capture/index.ts'
 import { updateCounters } from '../endpoints/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
@@ -107,6 +108,24 @@ export async function isImporting(trx: Trx, endpointId: string): Promise<boolean
     .limit(1)
     .executeTakeFirst()
   return row !== undefined
+}
+
+/** Which imports of some endpoints are accepted and not stored yet. */
+export async function acceptedImports(db: Db | Trx, endpointIds: readonly string[]): Promise<string[]> {
+  const rows = await db
+    .selectFrom('imports')
+    .where(sql<boolean>`endpoint_id = any(${endpointIds}::uuid[])`)
+    .where('isAccepted', '=', true)
+    .select('id')
+    .orderBy('id')
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+/** Whether any of some imports is not stored yet. */
+export async function isAnyUnstored(db: Db, importIds: readonly string[]): Promise<boolean> {
+  const of = sql<boolean>`id = any(${importIds}::uuid[])`
+  return (await db.selectFrom('imports').where(of).select('id').limit(1).executeTakeFirst()) !== undefined
 }
 
 const NAMES = STAGED.map(([name]) => name).join(', ')

@@ -1,3 +1,3 @@
 export { isCredentialName, MASK } from '../engine/credentials.ts'
-export { isImporting } from './importQueries.ts'
+export { acceptedImports, isAnyUnstored, isImporting } from './importQueries.ts'
 export { IMPORT_SWEEP, sweepImports } from './storeImport.ts'
