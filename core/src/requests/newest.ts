@@ -48,7 +48,7 @@ export async function newestRequests(
         'body',
       ),
     )
-    .select(['r.id', 'r.sealedWith'])
+    .select(['r.id', 'r.sealedWith', 'r.redaction'])
     .select(sealedMembers('r'))
     .orderBy('r.id', 'desc')
     .execute(options)
@@ -60,14 +60,15 @@ const FILLED = 100
 const FILL = statement(
   'fill columns of requests',
   `update requests r set column_values = g.column_values
-  from unnest($2::bigint[], $3::text[]) as g (id, column_values)
-  where r.endpoint_id = $1::uuid and r.id = g.id and r.sealed_with is null`,
+  from unnest($2::bigint[], $3::text[], $4::text[]) as g (id, column_values, redaction)
+  where r.endpoint_id = $1::uuid and r.id = g.id and r.sealed_with is null
+    and r.redaction is not distinct from g.redaction`,
   { isPrepared: false },
 )
 
 /**
  * Gives the newest requests of an endpoint the values of its columns, if these were changed. Requests whose content is
- * sealed get none.
+ * sealed get none, nor do those that were erased since they were read.
  */
 export async function fillColumns(
   { db, signal }: { readonly db: Db; readonly signal: AbortSignal },
@@ -91,5 +92,6 @@ export async function fillColumns(
     endpointId,
     encodeArray(INT8, ids, (id) => id),
     encodeArray(TEXT, values, (value) => value),
+    encodeArray(TEXT, plain, ({ redaction }) => redaction),
   ])
 }
