@@ -3,6 +3,7 @@ import { sweepImports } from '@creel/core/exports'
 import { sealStored } from '@creel/core/sealing'
 import { sql } from 'kysely'
 import { z } from 'zod'
+import { abandonImport, acceptedImport } from '../support/acceptedImport.ts'
 import type { Client, TestEndpoint } from '../support/client.ts'
 import { startEcho } from '../support/echo.ts'
 import { eventually } from '../support/eventually.ts'
@@ -234,6 +235,9 @@ test('an export shows a request whose key was destroyed as a trace, which no imp
   await alice.post(endpoint.at('/shred'))
   const { text } = await alice.get(endpoint.at('/requests/export?format=ndjson&includeSecrets=true'))
   expect(JSON.parse(text)).toMatchObject({ body: '', bodyTruncated: true, sizeBytes: SENT.body.length })
+  const [row] = await endpoint.requests()
+  const single = await alice.get(endpoint.at(`/requests/${row?.id}/export?format=curl`))
+  expect(single.body).toMatchObject({ status: 409, code: 'shredded' })
   const copy = await alice.endpoint()
   const imported = await copy.importLines(text)
   expect(imported.body).toMatchObject({ importedCount: 1 })
@@ -667,36 +671,10 @@ test('imported requests are encrypted, too', async () => {
 test('an import that was accepted in plain is encrypted, however late it is stored', async () => {
   const mail = 'joan@late.example'
   const endpoint = await alice.endpoint()
-  // As a process leaves it that dies before it has stored what it accepted.
-  const dueAt = new Date(service.clock.now().getTime() + 60_000)
-  const importId = crypto.randomUUID()
-  await service.db
-    .insertInto('imports')
-    .values({ id: importId, endpointId: endpoint.id, isAccepted: true, dueAt })
-    .execute()
-  const head = {
-    received_at: service.clock.now().toISOString(),
-    method: 'POST',
-    path: `/${mail}`,
-    header_names: 'X-Person',
-    header_values: mail,
-    size_bytes: 4,
-    body_truncated: false,
-    body_is_binary: false,
-    storage_bytes: 1028,
-    body_bytes: 4,
-  }
-  await service.db
-    .insertInto('importBatches')
-    .values({ importId, number: 0, heads: JSON.stringify([head]), bodies: Buffer.from('late') })
-    .execute()
+  const importId = await acceptedImport(service, endpoint, mail)
   await alice.patch(endpoint.at(''), { encryptBodies: true })
   await service.runJob('endpoints.seal', {})
-  await service.db
-    .updateTable('imports')
-    .set({ dueAt: service.clock.now() })
-    .where('id', '=', importId)
-    .execute()
+  await abandonImport(service, importId)
   await sweepImports(service.running.services, new AbortController().signal)
   const list = await alice.get(endpoint.at('/requests'))
   expect(list.body).toMatchObject({ items: [{ path: `/${mail}`, imported: true }] })

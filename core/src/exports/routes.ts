@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import { Download, DownloadStream } from '../api/contract.ts'
+import { shredded } from '../api/errors.ts'
 import { route, router } from '../api/route.ts'
 import { endpointId, Int64, optional } from '../api/values.ts'
 import { findsEndpoint } from '../endpoints/index.ts'
+import { isShredded } from '../platform/secrets/index.ts'
 import { filterInput, findsRequest } from '../requests/index.ts'
 import { watchCaller } from '../streams/index.ts'
 import { exportMany } from './exportMany.ts'
@@ -34,8 +36,11 @@ export const exportRoutes = router({
     }),
     output: Download,
     media: { gives: [firstType ?? 'text/plain', ...otherTypes] },
+    errors: ['shredded'],
     finds: findsRequest,
   }).query(({ ctx, input }) => {
+    // Without its content it would be another request.
+    if (isShredded(ctx.request)) throw shredded()
     const format: Format = FORMATS[input.format]
     const head = exportedHead(ctx.request, {
       captureId: ctx.endpoint.captureId,
