@@ -233,7 +233,7 @@ export async function answersTo(db: Db, replayId: string, requestId: number): Pr
 export async function findCaptured(db: Db, endpointId: string, requestId: number) {
   return await visibleRequests(db, endpointId)
     .where('r.id', '=', requestId)
-    .select(['r.id', ...STORED_REQUEST_COLUMNS.map((name) => `r.${name}` as const)])
+    .select(['r.id', 'r.redaction', ...STORED_REQUEST_COLUMNS.map((name) => `r.${name}` as const)])
     .select(sealedMembers('r'))
     .executeTakeFirst()
 }

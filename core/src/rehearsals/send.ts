@@ -27,13 +27,13 @@ export async function makeSend(
   services: Services,
   { id, workspaceId, plan, options, endpoint, action }: Sending,
   { position, requestId, fault }: Pick<ClaimedItem, 'position' | 'requestId' | 'fault'>,
-  { request, sealing }: Pick<ReplayTarget, 'request' | 'sealing'>,
+  { request, sealing, redaction }: Pick<ReplayTarget, 'request' | 'sealing' | 'redaction'>,
   { signal, ready }: { readonly signal: AbortSignal; readonly ready: () => Promise<void> },
 ): Promise<{ readonly attempt: Attempt; readonly result: AttemptResult }> {
   const of = { workspaceId, endpoint, requestId, request, sealing }
   const timeoutSeconds = options.timeoutSeconds ?? undefined
   const signing = options.sign !== 'creel' ? 'none' : fault === 'bad-signature' ? 'wrong' : 'own'
-  const target: ReplayTarget = { ...of, plan, rehearsal: { id, signing, timeoutSeconds } }
+  const target: ReplayTarget = { ...of, plan, redaction, rehearsal: { id, signing, timeoutSeconds } }
   const attempt = action === null ? urlAttempt() : await beginReplay(services, target, action)
   return { attempt, result: await sendAttempt(services, attempt, signal, ready) }
 

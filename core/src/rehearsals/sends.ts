@@ -1,4 +1,5 @@
 import { findAction, isOn } from '../actions/index.ts'
+import { DomainError } from '../api/errors.ts'
 import { SEALED_MS } from '../api/seal.ts'
 import { aheadMs, type Services } from '../api/services.ts'
 import {
@@ -130,7 +131,7 @@ export const REHEARSAL_SENDS: Adapter<RehearsalSend, RehearsalResult> = {
       const prepared = await prepare(services, sending, item, captured)
       if (captured === undefined || 'error' in prepared)
         return { answered: null, end: failedEnd('error' in prepared ? prepared.error : 'request_gone') }
-      const message = { ...prepared, sealing: keyOfRow(captured) }
+      const message = { ...prepared, sealing: keyOfRow(captured), redaction: captured.redaction }
       const { attempt, result } = await makeSend(services, sending, item, message, { signal, ready })
       if (signal.aborted && result.received === null) return { answered: null, end: CUT_OFF }
       const replay = { endpointId: sending.endpoint.id, options: sending.options }
@@ -141,8 +142,11 @@ export const REHEARSAL_SENDS: Adapter<RehearsalSend, RehearsalResult> = {
         ...(sending.action === null ? {} : { attempt: conclude(services, { attempt, result }) }),
       }
     } catch (err) {
-      // The send is made again when its lease ends.
-      if (isPassing(err)) throw err
+      const code = err instanceof DomainError ? err.code : undefined
+      // It was deleted, or erased, while the send was prepared.
+      if (code === 'not_found') return { answered: null, end: failedEnd('request_gone') }
+      // The send is made again when its lease ends: what is stored of the request has changed.
+      if (isPassing(err) || code === 'unavailable') throw err
       services.log.error({ err, replayId: item.replayId }, 'a send of a replay failed')
       return { answered: null, end: failedEnd('internal_error') }
     }

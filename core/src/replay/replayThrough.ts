@@ -30,8 +30,8 @@ import { loadRuleSets, NO_RULE_SET } from '../transformations/index.ts'
 export interface ReplayTarget
   extends Pick<Attempt, 'workspaceId' | 'endpoint' | 'requestId' | 'request' | 'stored' | 'sealing'> {
   readonly plan: Plan
-  /** Record of the parts that are not stored, when the request was read; undefined in a replay of many requests. */
-  readonly redaction?: string | null
+  /** Record of the parts that are not stored, when the request was read. */
+  readonly redaction: string | null
   /** Set if it is part of a replay of many requests. */
   readonly rehearsal?: {
     readonly id: string
@@ -96,11 +96,10 @@ async function beginning<Result>(
   write: (trx: Trx) => Promise<Result>,
 ): Promise<Result> {
   return await services.db.transaction().execute(async (trx) => {
-    // A rehearsal has read its request just now, and waits itself while its workspace moves.
-    if (target.rehearsal !== undefined) return await write(trx)
     await requireRequest(trx, target)
     const written = await write(trx)
-    await requireStays(services, trx, target.workspaceId)
+    // A rehearsal waits itself while its workspace moves.
+    if (target.rehearsal === undefined) await requireStays(services, trx, target.workspaceId)
     return written
   })
 }
