@@ -199,7 +199,7 @@ describe('at the stored-request cap', () => {
     expect((await endpoint.importLines(`${line}\n`.repeat(4500))).status).toBe(200)
     await first.operator.workspaces.setPlan({ workspace: client.workspaceId, plan: PLANS.cap3 })
     expect((await endpoint.send()).status).toBe(200)
-    expect((await statsOf(endpoint)).storage).toMatchObject({ storedRequestCount: 501, evictedCount: 4000 })
+    expect((await statsOf(endpoint)).storage).toMatchObject({ storedRequestCount: 500, evictedCount: 4001 })
     const last = await endpoint.capture()
     expect((await statsOf(endpoint)).storage).toMatchObject({ storedRequestCount: 3, evictedCount: 4499 })
     expect((await endpoint.requests())[0]?.id).toBe(last.id)

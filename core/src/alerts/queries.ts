@@ -60,6 +60,8 @@ export function closeOpen(trx: Trx, kinds: readonly OpeningKind[], subjectIds: r
 
 /** Closes the open incidents of endpoints, of their actions and of their watchdogs; served by `incidents_open`. */
 export async function closeOpenOf(trx: Trx, endpointIds: readonly string[], now: Date): Promise<void> {
+  // One parameter, since any number of endpoints may expire at once.
+  const isOfEndpoint = sql<boolean>`endpoint_id = any(${endpointIds}::uuid[])`
   await trx
     .updateTable('incidents')
     .set({ closedAt: now })
@@ -67,10 +69,10 @@ export async function closeOpenOf(trx: Trx, endpointIds: readonly string[], now:
     .where('subjectId', 'in', (of) =>
       of
         .selectFrom('endpoints')
-        .where('id', 'in', endpointIds)
+        .where(sql<boolean>`id = any(${endpointIds}::uuid[])`)
         .select('id')
-        .unionAll(of.selectFrom('actions').where('endpointId', 'in', endpointIds).select('id'))
-        .unionAll(of.selectFrom('watchdogs').where('endpointId', 'in', endpointIds).select('id')),
+        .unionAll(of.selectFrom('actions').where(isOfEndpoint).select('id'))
+        .unionAll(of.selectFrom('watchdogs').where(isOfEndpoint).select('id')),
     )
     .where('closedAt', 'is', null)
     .execute()

@@ -141,9 +141,10 @@ numbered as (
  *   lock, so within an endpoint they are committed in order.
  * - It checks with the present state whether the endpoint takes captures, whether the capture was evaluated under its
  *   present settings, and its rate.
- * - It evicts the oldest requests beyond the cap, a bounded number of them: a cap that was lowered may leave a million.
- *   It starts at the low-water mark, to skip dead index entries of rows that were evicted before. A row with open deliveries is only hidden. Rows are addressed by ctid, because they were
- *   just found.
+ * - It evicts the oldest requests beyond the cap: as many as it stores, and of all endpoints together a bounded number
+ *   more, since a cap that was lowered may leave a million. It starts at the low-water mark, to skip dead index entries of
+ *   rows that were evicted before. A row with open deliveries is only hidden. Rows are addressed by ctid, because they
+ *   were just found.
  * - It notes the watchdogs' criteria that were met: one row for each criteria, whatever the size of the batch.
  *
  * A row without a place is of an endpoint that needs work afterwards. Columns are named as members: renaming the rows
@@ -247,7 +248,10 @@ oldest as (
     where r.endpoint_id = o.endpoint_id and r.id >= o.oldest_request_id
       and r.deleted_at is null and r.hidden_at is null
     order by r.id
-    limit least(greatest(0, o.stored_request_count + t.stored - o.stored_max), ${EVICTED_AT_ONCE})
+    limit least(
+      greatest(0, o.stored_request_count + t.stored - o.stored_max),
+      t.stored + ${EVICTED_AT_ONCE} / (select count(*) from open)
+    )
   ) r
 ),
 dropped as (

@@ -5,8 +5,8 @@ import { takesCaptures, WINDOW_SECONDS } from './captureSettings.ts'
 import { COLUMN_NAMES } from './requestColumns.ts'
 
 /**
- * The most requests of an endpoint that one statement evicts: more than one batch stores, and few enough for the captures
- * of others, which wait for it.
+ * The most requests that one statement evicts beyond those that it stores: few enough for the captures of others, which
+ * wait for it.
  */
 export const EVICTED_AT_ONCE = 1000
 

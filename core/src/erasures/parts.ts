@@ -234,9 +234,10 @@ async function requestStep(work: Work, part: PartOf<'requests'>): Promise<Step> 
         await (mode === 'delete' ? removeAttempts : removeRecords)(trx, endpointId, { attemptIds })
       }
       if (ids.length === 0) return
-      await forgetOriginals(trx, endpointId, ids)
       if (mode === 'delete') await eraseRequests(services, trx, endpointId, ids)
       else await reduceRequests(trx, endpointId, ids)
+      // After the counters, which evictions lock first, too.
+      await forgetOriginals(trx, endpointId, ids)
     },
   }
 }

@@ -115,8 +115,9 @@ export async function originalUntil(
 /** Destroys originals of some requests of an endpoint, and their keys. */
 export async function forgetOriginals(trx: Trx, endpointId: string, requestIds: readonly number[]) {
   const of = sql`endpoint_id = ${endpointId} and request_id = any(${requestIds}::bigint[])`
-  await sql`delete from creel_keys.original_keys where ${of}`.execute(trx)
+  // In the order of the sweep, so that neither waits for the other.
   await sql`delete from request_originals where ${of}`.execute(trx)
+  await sql`delete from creel_keys.original_keys where ${of}`.execute(trx)
 }
 
 /** Rows that one statement deletes. */
@@ -141,18 +142,24 @@ const ANSWER_READ_MS = 2 * ANSWER_LIMITS.timeoutMs.max
 
 /**
  * Destroys the keys of originals that have expired, and of those whose deliveries have ended, page by page. The original
- * of a dead letter stays until it expires, so that it can be replayed, or until its request is gone. The original of a new request with an answer stays
- * until its sender has the answer.
+ * of a dead letter stays until it expires, so that it can be replayed, or until its request is gone. The original of a
+ * new request with an answer stays until its sender has the answer.
  *
+ * @param workspaceId whose originals; of all workspaces by default
  * @throws what has failed, at the end
  */
 export async function sweepOriginals(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   signal: AbortSignal,
+  workspaceId: string | null = null,
 ): Promise<void> {
   const failures = new Failures()
   const readFrom = new Date(clock.now().getTime() - ANSWER_READ_MS)
-  let page = sql`true`
+  const all =
+    workspaceId === null
+      ? sql`true`
+      : sql`o.endpoint_id in (select id from endpoints where workspace_id = ${workspaceId})`
+  let page = all
   for (let isMore = true; isMore && !signal.aborted; ) {
     const [last] = (
       await sql<{ endpointId: string; requestId: number }>`
@@ -177,7 +184,7 @@ export async function sweepOriginals(
       where o.endpoint_id = e.endpoint_id and o.request_id = e.request_id`
     await failures.unless(() => ended.execute(db))
     isMore = last !== undefined
-    if (last) page = sql`(o.endpoint_id, o.request_id) > (${last.endpointId}, ${last.requestId})`
+    if (last) page = sql`${all} and (o.endpoint_id, o.request_id) > (${last.endpointId}, ${last.requestId})`
   }
   failures.throwAny()
 }

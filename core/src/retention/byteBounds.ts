@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Services } from '../api/services.ts'
 import { foldAttemptBytes } from '../deliveries/index.ts'
 import { planOf } from '../plans/index.ts'
-import { Failures, run, statement } from '../platform/db/index.ts'
+import { type Db, Failures, run, statement } from '../platform/db/index.ts'
 import { stateOf } from '../platform/stateOf.ts'
 import { evictedRequests, sweepOriginals } from '../requests/index.ts'
 import { STORAGE_SWEEP_SECONDS, sweptRows } from './declarations.ts'
@@ -87,29 +87,48 @@ export async function sweepBytes(services: BoundServices, signal: AbortSignal): 
   const evictionOf = (workspaceId: string | null): BoundEviction => {
     return { ...services, workspaceId, failures, failed: new Set<string>(), signal: turnOf(signal) }
   }
-  // Originals whose deliveries have ended are of no use: they go before any request does.
-  if (fullness(services, storage) > 1) await failures.unless(() => sweepOriginals(services, turnOf(signal)))
-  for (const { workspaceId, plan, storageBytes } of storage.workspaces) {
+  for (const { workspaceId, plan, storageBytes, hasOriginals } of storage.workspaces) {
     const { storedBytesMax } = planOf(services.plans, plan).limits
-    if (storageBytes > storedBytesMax)
-      await failures.unless(() => holdWorkspace(evictionOf(workspaceId), workspaceId, storedBytesMax))
+    if (storageBytes <= storedBytesMax) continue
+    await failures.unless(async () => {
+      if (hasOriginals) await sweepOriginalsOf(services, workspaceId, turnOf(signal))
+      await holdWorkspace(evictionOf(workspaceId), workspaceId, storedBytesMax)
+    })
   }
   const { storageMaxBytes } = services
   if (storageMaxBytes !== null && storage.totalBytes > storageMaxBytes)
-    await failures.unless(() => holdInstallation(evictionOf(null), storageMaxBytes))
+    await failures.unless(async () => {
+      const hasOriginals = storage.workspaces.some((one) => one.hasOriginals)
+      if (hasOriginals) await sweepOriginalsOf(services, null, turnOf(signal))
+      await holdInstallation(evictionOf(null), storageMaxBytes)
+    })
   failures.throwAny()
   return storage
 }
 
+/** Interval of looks at the originals of what is over its bound; `endpoints.sweep` looks at all each minute. */
+const ORIGINALS_EVERY_MS = 10_000
+const originalsSwept = stateOf<Db, Map<string | null, number>>(() => new Map())
+
+/** Destroys the originals of a workspace, or of all, whose deliveries have ended: they go before any request does. */
+async function sweepOriginalsOf(services: BoundServices, workspaceId: string | null, signal: AbortSignal) {
+  const sweptAt = originalsSwept(services.db)
+  const now = performance.now()
+  for (const [id, at] of sweptAt) if (now - at >= ORIGINALS_EVERY_MS) sweptAt.delete(id)
+  if (sweptAt.has(workspaceId)) return
+  sweptAt.set(workspaceId, now)
+  await sweepOriginals(services, signal, workspaceId)
+}
+
 /**
  * Evicts attempts without requests first, then requests in the recycle bin that have attempts and are older than all that
- * is stored, then stored requests, then claims of events.
+ * their endpoint stores, then stored requests, then claims of events.
  */
 async function holdWorkspace(eviction: BoundEviction, workspaceId: string, storedBytesMax: number) {
   const { db, signal } = eviction
   await raiseMarksOfBins(eviction)
   await restingBetween(signal, async () => {
-    const excess = (await readStorageOf(db, workspaceId)) - storedBytesMax
+    const excess = (await readStorageOf(db, workspaceId, { isFresh: true })) - storedBytesMax
     if (excess <= 0) return false
     if ((await evictAttempts(eviction, excess)) > 0) return true
     let evicted = await emptyBin(eviction, excess)
@@ -132,7 +151,7 @@ async function holdInstallation(eviction: BoundEviction, storageMaxBytes: number
   const { db, log, signal } = eviction
   let evictedCount = 0
   await restingBetween(signal, async () => {
-    const { totalBytes } = await readStorage(db)
+    const { totalBytes } = await readStorage(db, { isFresh: true })
     const excess = totalBytes - storageMaxBytes
     if (excess <= 0) return false
     let evicted = await emptyBin(eviction, excess)

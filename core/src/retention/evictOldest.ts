@@ -157,7 +157,10 @@ const OLDEST_BINNED = statement(
   { isPrepared: false },
 )
 
-/** They are found by their attempts, which are what counts: a bin may have a million requests without any. */
+/**
+ * They are found by their attempts, which are what counts: a bin may have a million requests without any. One whose
+ * deliveries are due would free nothing, and stays.
+ */
 const OLDEST_BINNED_OF = statement(
   'oldest binned requests of a workspace with attempts',
   `select m.endpoint_id, a.request_id as id, sum(a.bytes)::bigint as bytes
@@ -167,6 +170,9 @@ const OLDEST_BINNED_OF = statement(
     where t.endpoint_id = m.endpoint_id and t.request_id < m.mark and t.state <> 'Pending' and exists (
       select from requests r
       where r.endpoint_id = t.endpoint_id and r.id = t.request_id and r.deleted_at is not null and r.hidden_at is null
+    ) and not exists (
+      select from deliveries d
+      where d.endpoint_id = t.endpoint_id and d.request_id = t.request_id and d.finished_at is null
     )
     order by t.request_id, t.id limit ${2 * REQUESTS_OF_EACH}
   ) a

@@ -5,7 +5,7 @@ import { originalBytesOf, storageBytesOf } from '../requests/index.ts'
 import { CLAIM_BYTES } from './eventClaims.ts'
 
 export interface Storage {
-  readonly workspaces: readonly RowsOf<typeof STORAGE>[]
+  readonly workspaces: readonly (RowsOf<typeof STORAGE> & { readonly hasOriginals: boolean })[]
   /** All bytes, including the recycle bin and hidden requests, limited by `CREEL_STORAGE_MAX`. */
   readonly totalBytes: number
 }
@@ -15,36 +15,64 @@ const COUNTED = `(c.storage_bytes + c.claim_count * ${CLAIM_BYTES})`
 
 const BYTES = `coalesce(sum(${storageBytesOf('r')}), 0)::bigint`
 
-/** SQL for the bytes of originals `o`, and whether their requests are stored: in no bin, and not hidden. */
-const ORIGINALS = `
-  select o.endpoint_id, ${originalBytesOf('o')} as bytes, (
-    select true from requests r
-    where r.endpoint_id = o.endpoint_id and r.id = o.request_id and r.deleted_at is null and r.hidden_at is null
-  ) as is_stored
-  from request_originals o`
-
 /**
- * Storage of workspaces. `storage_bytes`: stored requests with their originals, the attempts and the claims of events,
- * limited by `storedBytesMax`. `held_bytes`: the same with those of deleted endpoints, and with all originals.
+ * Storage of workspaces. `storage_bytes`: stored requests, their attempts and the claims of events. `held_bytes`: the
+ * same with those of deleted endpoints. Originals are summed up apart.
  */
 const STORAGE = statement(
   'storage of workspaces',
   `select w.id as workspace_id, w.plan,
-    coalesce(sum(${COUNTED} + coalesce(a.bytes, 0) + coalesce(o.stored_bytes, 0))
-      filter (where e.deleted_at is null), 0)::bigint as storage_bytes,
-    sum(${COUNTED} + coalesce(a.bytes, 0) + coalesce(o.bytes, 0))::bigint as held_bytes
+    coalesce(sum(${COUNTED} + coalesce(a.bytes, 0)) filter (where e.deleted_at is null), 0)::bigint as storage_bytes,
+    sum(${COUNTED} + coalesce(a.bytes, 0))::bigint as held_bytes
   from endpoint_counters c
   join endpoints e on e.id = c.endpoint_id
   join workspaces w on w.id = e.workspace_id
   left join (select endpoint_id, sum(bytes) as bytes from attempt_bytes group by endpoint_id) a
     on a.endpoint_id = c.endpoint_id
-  left join (
-    select endpoint_id, sum(bytes) as bytes, sum(bytes) filter (where is_stored) as stored_bytes from (${ORIGINALS}) o
-    group by endpoint_id
-  ) o on o.endpoint_id = c.endpoint_id
   group by w.id, w.plan`,
   { isPrepared: false },
 )
+
+/**
+ * Bytes of originals, of the workspace `$1` or of all. `stored_bytes`: those of stored requests, neither in the recycle
+ * bin nor hidden. It reads each original's row and its request's, but no bytes of them.
+ */
+const ORIGINALS = statement(
+  'bytes of originals',
+  `select e.workspace_id, count(*)::int as count, sum(${originalBytesOf('o')})::bigint as held_bytes,
+    coalesce(sum(${originalBytesOf('o')}) filter (where e.deleted_at is null and exists (
+      select from requests r
+      where r.endpoint_id = o.endpoint_id and r.id = o.request_id and r.deleted_at is null and r.hidden_at is null
+    )), 0)::bigint as stored_bytes
+  from request_originals o join endpoints e on e.id = o.endpoint_id
+  where $1::uuid is null or e.workspace_id = $1
+  group by e.workspace_id`,
+  { isPrepared: false },
+)
+
+type OriginalBytes = Pick<RowsOf<typeof ORIGINALS>, 'heldBytes' | 'storedBytes'>
+const NO_ORIGINALS: OriginalBytes = { heldBytes: 0, storedBytes: 0 }
+
+/** Sums of each workspace, as they were last read. */
+const originalsOf = stateOf<Db, { sums: ReadonlyMap<string, OriginalBytes>; until: number }>(() => ({
+  sums: new Map(),
+  until: Number.NEGATIVE_INFINITY,
+}))
+/** Sums of more originals are used for so many times as long as reading them took, so as not to burden the database. */
+const ORIGINALS_FEW = 10_000
+const ORIGINALS_REST = 20
+
+async function readOriginals(db: Db, isFresh: boolean): Promise<ReadonlyMap<string, OriginalBytes>> {
+  const known = originalsOf(db)
+  const startedAt = performance.now()
+  if (!isFresh && startedAt < known.until) return known.sums
+  const rows = await run(db, ORIGINALS, [null])
+  known.sums = new Map(rows.map((row) => [row.workspaceId, row]))
+  const now = performance.now()
+  const isMany = rows.reduce((sum, { count }) => sum + count, 0) > ORIGINALS_FEW
+  known.until = now + (isMany ? ORIGINALS_REST * (now - startedAt) : 0)
+  return known.sums
+}
 
 const HIDDEN_REQUESTS = statement(
   'bytes of hidden requests',
@@ -94,10 +122,22 @@ async function readBinBytes(db: Db): Promise<number> {
 
 /**
  * Sums up the counters, in some milliseconds for ten thousand endpoints. Bytes of binned or hidden requests are read
- * from their rows: hidden ones are few, and of bins only those that have changed.
+ * from their rows: hidden ones are few, and of bins only those that have changed. Those of originals may be some seconds
+ * old if there are many.
+ *
+ * @param options `isFresh`: no sums of before, for a caller that has deleted something
  */
-export async function readStorage(db: Db): Promise<Storage> {
-  const workspaces = await run(db, STORAGE, [])
+export async function readStorage(db: Db, { isFresh = false } = {}): Promise<Storage> {
+  const originals = await readOriginals(db, isFresh)
+  const workspaces = (await run(db, STORAGE, [])).map((row) => {
+    const { heldBytes, storedBytes } = originals.get(row.workspaceId) ?? NO_ORIGINALS
+    return {
+      ...row,
+      storageBytes: row.storageBytes + storedBytes,
+      heldBytes: row.heldBytes + heldBytes,
+      hasOriginals: heldBytes > 0,
+    }
+  })
   const [hidden] = await run(db, HIDDEN_REQUESTS, [])
   const counted = workspaces.reduce((sum, { heldBytes }) => sum + heldBytes, 0)
   return { workspaces, totalBytes: counted + (hidden?.bytes ?? 0) + (await readBinBytes(db)) }
@@ -112,17 +152,22 @@ const STORAGE_OF = statement(
   select (
     coalesce((select sum(storage_bytes) from counters), 0)
     + coalesce((select sum(a.bytes) from attempt_bytes a join counters c on c.endpoint_id = a.endpoint_id), 0)
-    + coalesce((
-      select sum(o.bytes) from (${ORIGINALS} join counters c on c.endpoint_id = o.endpoint_id) o where o.is_stored
-    ), 0)
   )::bigint as bytes`,
   { isPrepared: false },
 )
 
-/** Bytes of a workspace's stored requests with their originals, the attempts and the claims of its events, limited by `storedBytesMax`. */
-export async function readStorageOf(db: Db, workspaceId: string): Promise<number> {
-  const rows = await run(db, STORAGE_OF, [workspaceId])
-  return rows[0]?.bytes ?? 0
+/**
+ * Bytes of a workspace's stored requests with their originals, the attempts and the claims of its events, limited by
+ * `storedBytesMax`. Those of originals may be some seconds old if there are many.
+ *
+ * @param options `isFresh`: no sums of before, for a caller that has deleted something
+ */
+export async function readStorageOf(db: Db, workspaceId: string, { isFresh = false } = {}): Promise<number> {
+  const [counted] = await run(db, STORAGE_OF, [workspaceId])
+  const originals = isFresh
+    ? (await run(db, ORIGINALS, [workspaceId]))[0]
+    : (await readOriginals(db, false)).get(workspaceId)
+  return (counted?.bytes ?? 0) + (originals?.storedBytes ?? 0)
 }
 
 const HIDDEN = statement(

@@ -48,7 +48,7 @@ const Usage = z
     storage: z.object({
       bytes: z.int().meta({
         description:
-          'Stored requests and their attempts: bodies, heads (at least 1 KiB each), what was sent and answered',
+          'Stored requests and their attempts: bodies, heads (at least 1 KiB each), originals, what was sent and answered',
       }),
       bytesMax: z.int().meta({ description: "The plan's `storedBytesMax`" }),
     }),

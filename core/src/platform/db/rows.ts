@@ -74,6 +74,12 @@ export interface StatementRows {
   'bytes of hidden requests': {
     readonly bytes: number
   }
+  'bytes of originals': {
+    readonly workspaceId: string
+    readonly count: number
+    readonly heldBytes: number
+    readonly storedBytes: number
+  }
   'bytes of recycle bins': {
     readonly endpointId: string
     readonly bytes: number
