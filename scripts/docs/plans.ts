@@ -45,10 +45,13 @@ The numbers hold from the next start on, in every process that is given the file
 
 - **Rates** count in windows of a minute that start with the first call or capture. Over it: 429 with \`Retry-After\`, the seconds until the
   window ends. A capture that is refused so is counted in the endpoint's \`rejectedCount\`, and an alert (\`capture.rejected\`) tells of it.
-- **Stored requests** are counted for each endpoint, exactly. The newest always come in; the oldest make room.
-- **Stored bytes** are those of a workspace: of its requests (heads included, at least 1 KiB each beside the body), its attempts and their records, and
+- **Stored requests** are counted for each endpoint, exactly. The newest always come in; the oldest make room. After a cap was lowered by thousands,
+  each capture evicts some thousands, until the endpoint is within it.
+- **Stored bytes** are those of a workspace: of its requests (heads included, at least 1 KiB each beside the body) and their
+  [originals](privacy.md#forwards-of-the-original), its attempts and their records, and
   224 bytes for each event id that is remembered. A sweep looks every second (every 10 s while no workspace is over half of its bound)
-  and evicts the oldest of the whole workspace: what arrives between two looks may lie above the bound. A request whose deliveries are still
+  and evicts the oldest of the whole workspace: what arrives between two looks may lie above the bound. Attempts of deleted requests count, too: a deleted
+  request that has some leaves the recycle bin before a younger one of its endpoint is evicted. A request whose deliveries are still
   due is hidden and kept until they have ended; when such requests take a quarter of the bound, the deliveries of the oldest end as dead
   letters (\`evicted\`).
 - **Bodies** over \`payloadBytesMax\` are stored as their first 64 KiB, and counted whole. No plan lifts the 60 MiB that a process takes of one body: a larger
