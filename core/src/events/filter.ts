@@ -35,10 +35,14 @@ export function readArguments(
 ): { filter: EventFilter } | { issues: InputIssue[] } {
   const { labels, verification, where = [], fields } = given ?? {}
   const issues: InputIssue[] = []
-  const parsed = parseCondition(where.length === 0 ? {} : { all: where })
+  // The list has a hole where its schema has refused an item.
+  const places = Object.keys(where).map(Number)
+  const parsed = parseCondition(places.length === 0 ? {} : { all: places.map((at) => where[at]) })
   if ('issues' in parsed) {
-    for (const issue of parsed.issues) {
-      issues.push({ ...issue, path: ['arguments', 'where', ...issue.path.slice(1)] })
+    for (const { path, ...issue } of parsed.issues) {
+      const [, at, ...within] = path
+      const place = typeof at === 'number' ? [places[at] ?? at] : []
+      issues.push({ ...issue, path: ['arguments', 'where', ...place, ...within] })
     }
   }
   const paths = (fields ?? []).flatMap((text, at) => {
