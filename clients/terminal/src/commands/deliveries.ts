@@ -5,7 +5,7 @@ import { allEndpoints, chooseEndpoint, endpointIdOf } from '../api/endpointChoic
 import { ClientError, givesMembers } from '../clientError.ts'
 import { printJson, printTable } from '../output/print.ts'
 import { clockText } from '../output/text.ts'
-import { addVerb, type ClientOptions, ENDPOINT_OPTION } from '../session.ts'
+import { addVerb, type ClientOptions } from '../session.ts'
 import type { TerminalTools } from '../tools.ts'
 import { countOption, firstOf, requestIdOption } from '../words.ts'
 
@@ -20,7 +20,10 @@ interface DeliveryOptions extends ClientOptions {
 export function addDeliveriesCommand(command: Command, tools: TerminalTools): void {
   addVerb(
     givesMembers(command, { requestId: '--request' })
-      .option(...ENDPOINT_OPTION)
+      .option(
+        '-e, --endpoint <endpoint>',
+        'name, id or capture URL; default that of --request, else CREEL_ENDPOINT, else of --attempt or the only one',
+      )
       .option('--request <id>', 'only deliveries of this request', requestIdOption)
       .option('--state <state>', 'Succeeded, Failed, Errored, Pending, Interrupted or DeadLetter')
       .option('--attempt <id>', 'one attempt as JSON, with the exact request and response', requestIdOption)

@@ -129,7 +129,10 @@ export function addRequestsCommands(command: Command, tools: TerminalTools): voi
     .command('delete')
     .description('move captured requests to the recycle bin')
     .argument('[ids...]', 'ids of the requests', requestIdsOption)
-    .option(...ENDPOINT_OPTION)
+    .option(
+      '-e, --endpoint <endpoint>',
+      'name, id or capture URL; default the endpoint of each request; with --all CREEL_ENDPOINT, else the only one',
+    )
     .option('--all', 'every request of the endpoint; needs --yes')
     .option('--yes', 'confirms --all')
   addVerb(remove, tools, {
