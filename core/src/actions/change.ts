@@ -40,8 +40,8 @@ import { actionView } from './view.ts'
 
 /**
  * Changes the named members of an action. Switching it on resumes its waiting deliveries.
- * @throws DomainError `not_found` when it was deleted meanwhile, `validation_failed` when its credentials are now others,
- *   which the change does not fit
+ * @throws DomainError `not_found` when it was deleted meanwhile, `validation_failed` when its credentials were changed
+ *   meanwhile and the change does not fit them
  */
 export async function changeAction(ctx: Context, endpoint: EndpointRow, seen: ActionRow, input: UpdateInput) {
   const { endpointId, id } = seen

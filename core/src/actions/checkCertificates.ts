@@ -9,8 +9,9 @@ const BEFORE_DAYS = 14
 const BATCH = 100
 
 /**
- * The expiry in the column of certificates. It is not read as JSON: a certificate may come with remarks that PostgreSQL
- * cannot read, for which the check of every workspace would fail. A quote within a member is escaped.
+ * The expiry in the column of certificates. Not read as JSON: the PEM may contain text around the certificates that
+ * PostgreSQL's JSON cannot hold, and one such row would fail the check for all workspaces. The pattern is safe because
+ * quotes within values are escaped.
  */
 const EXPIRES_AT = `substring(tls_certificates from '"expiresAt":"([^"]*)"')`
 

@@ -55,8 +55,8 @@ export async function createChannel(ctx: Context, input: CreateInput) {
  * switch do not.
  *
  * @param input checked by `checkChannelChange`
- * @throws DomainError `not_found` when the channel was deleted meanwhile, `validation_failed` when it has got a token for
- *   another host
+ * @throws DomainError `not_found` when the channel was deleted meanwhile, `validation_failed` when its token was given
+ *   for another host than the one it would now go to
  */
 export async function changeChannel(ctx: Context, id: string, input: UpdateInput) {
   const now = ctx.clock.now()

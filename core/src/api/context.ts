@@ -60,7 +60,10 @@ export interface Context extends Services, Caller {
   readonly body: AsyncIterable<Uint8Array> | null
 }
 
-/** What a caller sees of rows that end: those of the workspace, or of its endpoint, that have not ended. */
+/**
+ * Limits a list to what a caller may see: rows of its workspace, or of the only endpoint of its key, that have not
+ * expired at `now`.
+ */
 export interface Viewer {
   readonly workspaceId: string
   readonly onlyEndpointId: string | null

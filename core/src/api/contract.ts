@@ -63,7 +63,10 @@ export interface AgentTool<Member extends string = string> {
   readonly effect: ToolEffect
   /** The input members that are arguments; default all that are not refused. */
   readonly members?: readonly Member[]
-  /** Whether the answer may have values of the request that is named: those that are masked there are masked here, too. */
+  /**
+   * Whether the answer may repeat values of the named request. Values that are masked in the request are then masked in
+   * the answer.
+   */
   readonly quotesRequest?: true
   /** Members whose argument has another name than the member. */
   readonly renamed?: { readonly [Name in Member]?: string }

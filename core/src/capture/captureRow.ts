@@ -82,7 +82,10 @@ export function captureRow(
   }
 }
 
-/** PostgreSQL reads it as JSON, which can hold no more than its text. */
+/**
+ * PostgreSQL reads the column as JSON and refuses NUL and half surrogates there, as in its text type. So they are
+ * replaced.
+ */
 function redactionText(redaction: Redaction): string {
   const { paths, fault } = redaction
   return JSON.stringify({

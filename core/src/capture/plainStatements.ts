@@ -5,8 +5,8 @@ import { takesCaptures, WINDOW_SECONDS } from './captureSettings.ts'
 import { COLUMN_NAMES } from './requestColumns.ts'
 
 /**
- * The most requests that one statement evicts beyond those that it stores: few enough for the captures of others, which
- * wait for it.
+ * The most requests that one statement evicts beyond those that it stores: few enough that captures of other endpoints,
+ * which wait for the statement, are not held up.
  */
 export const EVICTED_AT_ONCE = 1000
 

@@ -39,7 +39,11 @@ export class LaneTransactions<One extends Send, Result extends Outcome> {
     return found
   }
 
-  /** Records sends that have ended. @returns the lanes that may have work now, and when */
+  /**
+   * Records sends that have ended.
+   *
+   * @returns the lanes that may have work now, and when
+   */
   async record(batch: readonly Ended<One, Result>[]): Promise<readonly DueLane[]> {
     const adapter = this.#adapter
     const dueAt = this.#services.clock.now()

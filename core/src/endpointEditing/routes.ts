@@ -139,9 +139,9 @@ export const endpointEditingRoutes = router({
 })
 
 /**
- * Deletes an endpoint. It is gone at once for senders, readers and queued deliveries, whatever its size. Its incidents are closed. Its rows are
- * deleted in the background (retention/sweepEndpoints.ts), and its originals, too, if this call is interrupted. Endpoints
- * that were suspended by the plan may be in use again.
+ * Deletes an endpoint. It is gone at once for senders, readers and queued deliveries, whatever its size. Its incidents
+ * are closed. Its rows are deleted in the background (retention/sweepEndpoints.ts), and its originals, too, if this call
+ * is interrupted. Endpoints that were suspended by the plan may be in use again.
  */
 async function removeEndpoint(ctx: Context, endpoint: EndpointRow): Promise<void> {
   const endpointId = endpoint.id

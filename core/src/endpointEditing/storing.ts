@@ -59,13 +59,13 @@ type OriginalInput = Partial<
   Pick<CreateInput, 'storeRules' | 'dropHeaders' | 'encryptBodies' | 'forwardOriginal' | 'originalHours'>
 >
 
-/** Members that a contradiction at a member was judged by. */
+/** For each member that can be reported as contradicting: the other members that decide it. */
 const JUDGED_BY: Readonly<Record<string, readonly (keyof OriginalInput)[]>> = {
   forwardOriginal: ['storeRules', 'dropHeaders', 'encryptBodies'],
   originalHours: ['forwardOriginal'],
 }
 
-/** {@link originalIssues} of the right members of a call. One that its schema refused contradicts no other. */
+/** Like {@link originalIssues}, but leaves out contradictions that depend on a member that the schema has refused. */
 export function checkOriginals(endpoint: EndpointRow | null, input: OriginalInput): InputIssue[] {
   return originalIssues(endpoint, input).filter(({ path: [member] }) =>
     (JUDGED_BY[String(member)] ?? []).every((name) => name in input),

@@ -90,8 +90,8 @@ export async function changeEndpoint(ctx: Context, endpoint: EndpointRow, input:
 }
 
 /**
- * Checks again that no stored secret is shown by another scheme, with the secrets that another call may have stored
- * since the check. Locks the endpoint.
+ * Locks the endpoint and repeats {@link shownSecretIssues}, because another call may have stored a secret since the
+ * check.
  *
  * @throws DomainError `concurrent_change`; nothing is saved
  */

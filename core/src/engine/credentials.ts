@@ -10,8 +10,8 @@ const KEY_PAIRS = /(^|[^a-z])(api|access|private|secret|auth)[-_. ]?key([^a-z]|$
 
 /**
  * Whether the name of a header or a member is that of a credential: `Authorization`, `X-Api-Key`, `client_secret`,
- * `accessToken`. Signatures are not credentials: they prove what was sent and grant no access. Where a provider sends the
- * shared secret in place of one, it is.
+ * `accessToken`. Signatures are not credentials: they prove what was sent and grant no access. A header in which a
+ * provider sends the shared secret instead of a signature is a credential.
  */
 export function isCredentialName(name: string): boolean {
   const words = name.replaceAll(/([a-z0-9])([A-Z])/g, '$1-$2').toLowerCase()

@@ -339,8 +339,8 @@ export function partsOf(
 }
 
 /**
- * Lists the parts of the next endpoints. One that was created since has nothing from before. Lines of imports that were
- * accepted before have arrived, and get their ids while they are stored.
+ * Lists the parts of the next endpoints. One that was created since has nothing from before. First waits until imports
+ * accepted before the erasure are stored, because their requests get ids only then.
  */
 async function roundStep({ services: { db }, workspaceId }: Work, part: PartOf<'round'>): Promise<Step> {
   if (part.importIds.length > 0) {

@@ -36,7 +36,7 @@ export async function startErasure(
       .orderBy('id')
       .execute()
     const ids = endpoints.map((endpoint) => endpoint.id)
-    // Before the last id is read: one that is stored in between has it.
+    // Read before the last request id: an import stored between both reads is then within that id.
     const importIds = await acceptedImports(trx, ids)
     const { rows } = await sql<{ requestId: number; attemptId: number; pendingFromId: number | null }>`
       select (select last_value from request_ids)::bigint as request_id,

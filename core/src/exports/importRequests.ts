@@ -79,7 +79,8 @@ async function importInTurn(
     await tellOfRedactionFaults(ctx, settings, [staged])
   } catch (error) {
     const drop = () => dropImport(ctx.db, importId)
-    // The acceptance may be stored without an answer of the database. The sweep imports what is not dropped then.
+    // The commit may have succeeded although its answer was lost. If dropping fails as well, the sweep stores the
+    // import.
     await (count === 0 ? drop() : afterEffect(drop, MAYBE_ACCEPTED))
     throw error
   }

@@ -39,7 +39,7 @@ export const exportRoutes = router({
     errors: ['shredded'],
     finds: findsRequest,
   }).query(({ ctx, input }) => {
-    // Without its content it would be another request.
+    // An export without content would send another request than the one captured.
     if (isShredded(ctx.request)) throw shredded()
     const format: Format = FORMATS[input.format]
     const head = exportedHead(ctx.request, {

@@ -80,7 +80,10 @@ export const shortQueue = (
     ...times,
   })
 
-/** For `shortQueue`: a run every 2 s, which is the second until the next one is due and that of the poll. */
+/**
+ * For `shortQueue`: a run about every 2 s. The next run is due a second after the last one began, and a worker polls once
+ * a second.
+ */
 export const EACH_2_SECONDS = { pollSeconds: 1, everySeconds: 1 } as const
 
 /** A job to add. Without `startAfter` it runs as soon as a worker is free. */

@@ -82,7 +82,8 @@ async function step(services: Services, lease: Lease): Promise<Next> {
     .executeTakeFirst()
   if (row === undefined || row.credentials === null)
     return await end({ services, lease }, { code: 'endpoint_closed', detail: '' })
-  // Its captures are refused, so what the sender sends again now would be lost. Where the run is then, it goes on.
+  // A sealed workspace refuses captures, so what the sender sends now would be lost. The run goes on after the seal, in
+  // the cell where it then is.
   if (row.isSealed) return { after: 'wait', milliseconds: SEALED_MS }
   const { workspaceId, hashKey } = row
   const credentials = SenderCredentials.parse(JSON.parse(services.secrets.open(row.credentials, workspaceId)))

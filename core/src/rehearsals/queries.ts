@@ -17,13 +17,13 @@ import { RUNNING_MAX } from './declarations.ts'
 import type { ReplayOptions } from './options.ts'
 import type { ScheduledItem } from './schedule.ts'
 
-/** A replay as it is stored: one run. */
+/** A row of `replays`: one run of a replay. */
 export type RunRow = Selectable<ReplaysTable>
 
 /** A position that the column can hold and no request has. */
 export const NO_POSITION = 2 ** 31 - 1
 
-/** A replay with its options read. */
+/** Id and parsed options of a replay. */
 interface Optioned {
   readonly id: string
   readonly options: ReplayOptions

@@ -145,7 +145,8 @@ export const REHEARSAL_SENDS: Adapter<RehearsalSend, RehearsalResult> = {
       const code = err instanceof DomainError ? err.code : undefined
       // It was deleted, or erased, while the send was prepared.
       if (code === 'not_found') return { answered: null, end: failedEnd('request_gone') }
-      // The send is made again when its lease ends: what is stored of the request has changed.
+      // A passing error, or the stored request changed meanwhile (`unavailable`): the send is made again when its lease
+      // ends.
       if (isPassing(err) || code === 'unavailable') throw err
       services.log.error({ err, replayId: item.replayId }, 'a send of a replay failed')
       return { answered: null, end: failedEnd('internal_error') }

@@ -13,7 +13,7 @@ import {
   withoutEncoding,
 } from '../engine/message/index.ts'
 
-/** A capture has up to a thousand fields, and as many trailers. */
+/** Most header fields of a call: as many as a capture can have, with its trailers. */
 export const HEADERS_MAX = 2000
 /** Characters of the longest method that is captured. */
 export const METHOD_MAX = 128

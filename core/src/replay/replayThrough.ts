@@ -30,7 +30,7 @@ import { loadRuleSets, NO_RULE_SET } from '../transformations/index.ts'
 export interface ReplayTarget
   extends Pick<Attempt, 'workspaceId' | 'endpoint' | 'requestId' | 'request' | 'stored' | 'sealing'> {
   readonly plan: Plan
-  /** Record of the parts that are not stored, when the request was read. */
+  /** The request's `redaction` (what was taken out of it) as it was read. */
   readonly redaction: string | null
   /** Set if it is part of a replay of many requests. */
   readonly rehearsal?: {
@@ -98,7 +98,7 @@ async function beginning<Result>(
   return await services.db.transaction().execute(async (trx) => {
     await requireRequest(trx, target)
     const written = await write(trx)
-    // A rehearsal waits itself while its workspace moves.
+    // Not asked of rehearsals: their scheduler waits while the workspace moves.
     if (target.rehearsal === undefined) await requireStays(services, trx, target.workspaceId)
     return written
   })

@@ -54,8 +54,8 @@ const COUNT_SHOWN = statement(
 )
 
 /**
- * Reads requests that arrived after `afterId`, by further filters. Ids are in the order of commits, so no request can appear later below an
- * id that was seen.
+ * Reads requests that arrived after `afterId` and pass the other filters. Ids are in the order of commits, so no request
+ * can appear later below an id that was seen.
  *
  * @param behindMax a follower with more requests to come than this is behind; at most {@link BEHIND_MAX}
  */

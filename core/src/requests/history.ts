@@ -232,7 +232,10 @@ export async function searchNewest(
 }
 
 interface SearchedRange extends HistoryRange {
-  /** Time limit of the search. The matches found by then are the answer. */
+  /**
+   * Time limit of the search. It ends queries only, and no `signal` is passed on purpose, so what was read by then is
+   * still evaluated. The matches found are the answer.
+   */
   readonly budgetMs?: number
 }
 

@@ -47,8 +47,8 @@ export async function insertOriginals(
 }
 
 /**
- * SQL of {@link hasOriginal}. The text is not read as JSON, since a path of older rows may be one that PostgreSQL
- * cannot read. A quote within a path is escaped.
+ * SQL of {@link hasOriginal}. The text is not read as JSON, since rows of earlier versions may hold paths that
+ * PostgreSQL's JSON refuses. A quote within a path is escaped.
  */
 export const KEEPS_ORIGINAL = sql`redaction like '%"original":true%'`
 
@@ -141,9 +141,9 @@ export async function forgetAllOriginals(db: Db, endpointId: string): Promise<vo
 const ANSWER_READ_MS = 2 * ANSWER_LIMITS.timeoutMs.max
 
 /**
- * Destroys the keys of originals that have expired, and of those whose deliveries have ended, page by page. The original
- * of a dead letter stays until it expires, so that it can be replayed, or until its request is gone. The original of a
- * new request with an answer stays until its sender has the answer.
+ * Destroys the keys of originals that have expired, and of those whose deliveries have ended, page by page. The
+ * original of a dead letter stays until it expires, so that it can be replayed, or until its request is gone. The
+ * original of a new request with an answer stays until its sender has the answer.
  *
  * @param workspaceId whose originals; of all workspaces by default
  * @throws what has failed, at the end

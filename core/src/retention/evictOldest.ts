@@ -31,7 +31,10 @@ export async function evictOldest(eviction: Eviction, bytes: number): Promise<nu
   return await evictEach(eviction, oldest, (trx, endpointId, of) => evict(eviction, trx, endpointId, of))
 }
 
-/** Raises outdated marks of endpoints with a bin: they tell what is older there than all that is stored. */
+/**
+ * Brings the marks (lowest stored id) of endpoints with a recycle bin up to date. What is below a mark is older than
+ * everything the endpoint stores.
+ */
 export async function raiseMarksOfBins({ db, workspaceId, failed }: Eviction): Promise<void> {
   const { firstIds } = await findOldestStored(db, [workspaceId, [...failed]])
   const ofBins = firstIds.filter(({ hasBin }) => hasBin)
@@ -158,8 +161,8 @@ const OLDEST_BINNED = statement(
 )
 
 /**
- * They are found by their attempts, which are what counts: a bin may have a million requests without any. One whose
- * deliveries are due would free nothing, and stays.
+ * Searched by attempts, because of binned requests only the attempts count for a workspace. A bin may have a million
+ * requests without any. One whose deliveries are due would free nothing, and stays.
  */
 const OLDEST_BINNED_OF = statement(
   'oldest binned requests of a workspace with attempts',
@@ -183,8 +186,8 @@ const OLDEST_BINNED_OF = statement(
 
 /**
  * Deletes some of the requests that have been in the recycle bin longest, as few as needed to free `bytes`; one with
- * deliveries due is hidden. The endpoints count them, so that the bin can report them. Of a workspace only attempts
- * count: those requests that have some go, if they are older than all that their endpoint stores.
+ * deliveries due is hidden. The endpoints count them, so that the bin can report them. For a workspace, only
+ * binned requests with attempts are deleted, and only those older than everything their endpoint stores.
  *
  * @returns the number of requests that left the bin
  */

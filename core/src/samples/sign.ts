@@ -37,8 +37,8 @@ export interface Signed {
 
 /**
  * Signs a sample like its provider, with the endpoint's secret: by the endpoint's own scheme if the user defined one,
- * else by the catalog's. Without a secret, or if the provider signs with a private key, the sample stays unsigned. So it
- * does if another provider's requests would show the secret itself.
+ * else by the catalog's. Without a secret, or if the provider signs with a private key, the sample stays unsigned. It
+ * also stays unsigned if the sample is of another provider whose requests carry the secret itself.
  */
 export function signSample(draft: Draft, signing: Signing): Signed {
   const secret = signing.settings.signingSecret

@@ -81,7 +81,7 @@ export async function subscribe(ctx: Context, input: CreateInput): Promise<z.inp
   const identity = await identityOf(ctx, input)
   const { principalId, arguments: given } = identity
   const id = subscriptionId(identity)
-  // Finds callbacks without opening them.
+  // By the digest, subscriptions of one callback are found without decrypting the address.
   const callbackSha256 = sha256Of(url)
   const viewer = { workspaceId: workspace.id, onlyEndpointId: null, now: clock.now() }
   if ((await findSubscription(db, viewer, id)) === undefined) {

@@ -27,7 +27,7 @@ const FAILED_MAX = 100
 const RECHECKS_MAX = 100
 /** Time after which the remaining histories are left to the next check, so that they hold up no alarm. */
 const RECHECKS_MS = 500
-/** Captures that arrive later than this after the history was read are evaluated by the new criteria. */
+/** This long after the history was read, every capture is evaluated by the new criteria. */
 const SETTLES_MS = 5000
 
 /**
@@ -106,5 +106,8 @@ async function recheck(services: CheckServices, row: WatchdogRow): Promise<void>
   })
 }
 
-/** Raises the alarms of watchdogs that are due. So often, for those of a few seconds: no alarm is over 3 s late. */
+/**
+ * Raises the alarms of watchdogs that are due. Runs every 2 s, because watchdogs may expect a request every few seconds:
+ * no alarm is more than 3 s late.
+ */
 export const WATCHDOG_CHECK = shortQueue('watchdogs.check', 120, EACH_2_SECONDS)

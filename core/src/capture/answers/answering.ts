@@ -33,8 +33,8 @@ interface OfRelay {
   /** The request whose first attempt answers: the capture itself, or the first of its event. */
   readonly attemptOf: number
   /**
-   * Answers if there is no attempt: set for a duplicate that the action's condition does not match, since it may have
-   * matched the first of its event. Null: the fallback.
+   * The answer if no attempt was made. For a duplicate that the condition does not match: the endpoint's own, since the
+   * first of its event may have matched. Null: the relay's fallback.
    */
   readonly own: ServedResponse | null
 }

@@ -31,8 +31,8 @@ const isText = (body: Uint8Array): boolean => body.length > 0 && !body.includes(
 export const NOT_BASE64 = 'A binary body is Base64 text.'
 
 /**
- * Whether all of a text is Base64: in either alphabet, with or without padding and white space. The decoder skips what
- * is none.
+ * Whether all of a text is Base64: in either alphabet, with or without padding and white space. `Buffer.from` silently
+ * skips other characters, so they must be found before.
  */
 export function isBase64(text: string): boolean {
   const bare = text.replaceAll(/\s/g, '')

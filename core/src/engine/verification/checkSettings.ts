@@ -165,7 +165,7 @@ function answersWithToken(provider: string): boolean {
   })
 }
 
-/** Whether a text has the token as it is, not hashed. */
+/** Whether a text of the answer to a challenge contains the handshake token in plain. */
 function isToken(text: ChallengeExpression): boolean {
   if (Array.isArray(text)) return text.some(isToken)
   return 'from' in text && text.from === 'handshakeToken'

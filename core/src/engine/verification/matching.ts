@@ -66,7 +66,7 @@ export interface Missing {
   readonly missing: string
 }
 
-/** A request that is checked by a scheme with a key. */
+/** What a check needs: the scheme, its key, and the evidence from the request. */
 export interface Checking {
   readonly scheme: PreparedScheme
   readonly key: Key

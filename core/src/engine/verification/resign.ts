@@ -88,7 +88,7 @@ export function resigned(
   if (secret === null) return { problem: 'the endpoint has no signing secret' }
   const preset = provider === null ? undefined : findProvider(provider)
   const all = schemeRowsOf(settings.manual, preset).filter((row) => fits(row, secret))
-  // A secret that is a key by its prefix is no token: it would be sent as it is.
+  // A secret with the prefix of a signing key must not be used by a token scheme, which would send it in plain.
   const keyed = all.filter(({ when }) => when?.secretPrefix !== undefined)
   const fitting = keyed.length > 0 ? keyed : all
   // The scheme that the sender used, if there are several.

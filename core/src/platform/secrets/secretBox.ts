@@ -136,7 +136,10 @@ export async function resealSample(db: Db, secrets: SecretBox): Promise<void> {
     .execute()
 }
 
-/** The SHA-256 of a text in UTF-8: what is stored of keys and tokens, and finds long texts. */
+/**
+ * The SHA-256 of a text in UTF-8. Stored in place of keys and tokens, and used as an index of texts that are too long
+ * for one.
+ */
 export function sha256Of(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }

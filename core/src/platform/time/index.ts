@@ -14,7 +14,7 @@ export function restFor(milliseconds: number): Promise<void> {
 }
 
 /**
- * Does work at each interval, but never twice at once: a turn that comes while one is under way is left out.
+ * Calls `work` at each interval. A call is left out while the one before still runs.
  *
  * @param work handles its own errors
  */
@@ -23,8 +23,11 @@ export function atIntervals(milliseconds: number, work: () => Promise<void>): { 
   const timer = setInterval(async () => {
     if (isWorking) return
     isWorking = true
-    await work()
-    isWorking = false
+    try {
+      await work()
+    } finally {
+      isWorking = false
+    }
   }, milliseconds)
   return { stop: () => clearInterval(timer) }
 }
