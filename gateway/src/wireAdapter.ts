@@ -37,7 +37,7 @@ export function wireAdapter({ around = (fetch) => fetch, ...options }: WireAdapt
       )
       const fetch: FetchHandler = (request, client) => {
         noteAddress(request, client?.address ?? null)
-        // A URL folds dot segments, so such a target may name a wire route now. As it was sent it names nothing.
+        // `URL` resolves dot segments: `/x/../hook/a` would become a capture URL. As it was sent, it is none.
         const { pathname } = new URL(request.url)
         if (direct.some(({ prefix }) => pathname.startsWith(prefix))) return Promise.resolve(notFound())
         return app.handle(request)

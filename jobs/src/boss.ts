@@ -8,7 +8,7 @@ import type { Logger } from 'pino'
 const WORKING_CONNECTIONS = 6
 const SENDING_CONNECTIONS = 2
 
-/** Longest answer of the database, after which a silent connection is given up. Maintenance of millions of jobs is shorter. */
+/** Time without an answer after which a connection is given up. Maintenance of millions of jobs takes less. */
 const QUERY_MILLISECONDS_MAX = 600_000
 
 /** Interval of the search for jobs of dead workers. */

@@ -23,7 +23,7 @@ export function LargeBody({ endpointId, request }: { endpointId: string; request
   const stop = () => {
     stopped.current = true
   }
-  // A body that is no longer shown is not loaded on.
+  // Stop loading when the body is no longer shown.
   useEffect(
     () => () => {
       stopped.current = true

@@ -10,8 +10,8 @@ const MARKUP = [
 ] as const
 
 /**
- * The tags and texts of XML. Each end that does not come is looked for once: anyone can send a body of `<` only, and the
- * time must not grow with its square.
+ * The tags and texts of XML. A closing mark that is missing is searched for only once: anyone can send a body of `<`
+ * only, and the time must not grow with its square.
  */
 function tokensOf(source: string): string[] {
   const tokens: string[] = []

@@ -80,7 +80,7 @@ function DeleteEndpoint({ endpoint, onClose }: { endpoint: Endpoint; onClose: ()
     begin: () => ({ typed: '' }),
     save: async () => {
       const answer = await creel.endpoints.remove.mutate({ endpointId: endpoint.id })
-      // The start page leads to an endpoint of this list, before it is read again.
+      // Remove it from the cached list at once: the start page would lead to it before the list is read again.
       queries.setQueryData(
         endpointsQuery.queryKey,
         (known) => known && { ...known, items: known.items.filter(({ id }) => id !== endpoint.id) },

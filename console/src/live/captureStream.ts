@@ -236,7 +236,7 @@ export class CaptureStream extends Store<Captures> {
         isEstimate: isEstimate && !isCounted,
       })
     } catch {
-      // The next scroll tries again; a list without rows has none.
+      // The next scroll tries again. A list without rows cannot be scrolled, so try by timer.
       const again = () => void (opening === this.#opening && this.loadOlder())
       if (shown.length === 0) this.surroundings.later(again, AGAIN_MS)
     } finally {

@@ -19,8 +19,8 @@ interface ConfirmProps extends Omit<Props, 'onClick'> {
 }
 
 /**
- * A button of a removal: the first press only arms it, until the focus leaves. A double click is one press, and so is a
- * key that is held.
+ * A button that deletes something: the first press only arms it, until the focus leaves. A double click is one press,
+ * and so is a key that is held.
  */
 export function ConfirmButton({ confirm, onConfirm, children = 'Delete…', ...rest }: ConfirmProps) {
   const [isArmed, setArmed] = useState(false)

@@ -62,7 +62,7 @@ export function ReplayForm({ endpoint }: { endpoint: Endpoint }) {
   const selectOf = async ({ search }: Draft) => {
     if (ids.length > 0) return { requestIds: ids }
     const filter = filtersOf(parseSearch(search))
-    // This machine may have another time than the service, by which the newest capture has arrived.
+    // Ends at the newest capture's time by the service's clock: the browser's clock may differ.
     const { items } = await creel.requests.list.query({ endpointId: endpoint.id, page: 1, pageSize: 1 })
     const end = items[0] && new Date(Date.parse(items[0].receivedAt) + 1).toISOString()
     return { filter: { ...filter, until: filter.until ?? end }, sample: SAMPLE }

@@ -32,7 +32,7 @@ export function EditAndSend({ endpoint, request, onClose }: Props) {
   const list = useQuery(actionsQuery(endpoint.id))
   const forwards = list.data?.actions.filter(({ kind }) => kind === 'forward') ?? []
   const ids = { endpointId: endpoint.id, requestId: request.id }
-  // Their order may change meanwhile.
+  // Keep the first action chosen: the order of the list may change while the form is open.
   const first = useRef<string>(undefined)
   first.current ??= forwards[0]?.id
   /** The chosen action, or the one that was first; any other, if it is gone. */

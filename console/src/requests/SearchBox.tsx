@@ -60,7 +60,7 @@ export function SearchBox({ endpointId, value, onChange }: Props) {
     setSaved(searchesOf('saved', endpointId))
   }
   const press = (event: KeyboardEvent) => {
-    // These keys are of the input method, which Enter ends.
+    // While an input method composes text, its keys (Enter too) belong to it.
     if (event.nativeEvent.isComposing) return
     const shown = offered[chosen]
     if (event.key === 'ArrowDown') setChosen((before) => Math.min(offered.length - 1, before + 1))

@@ -34,7 +34,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
     command.run()
   }
   const press = (event: KeyboardEvent) => {
-    // These keys are of the input method, which Enter ends.
+    // While an input method composes text, its keys (Enter too) belong to it.
     if (event.nativeEvent.isComposing) return
     if (event.key === 'ArrowDown') setChosen(Math.min(offered.length - 1, chosen + 1))
     else if (event.key === 'ArrowUp') setChosen(Math.max(0, chosen - 1))

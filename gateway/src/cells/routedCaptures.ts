@@ -71,7 +71,7 @@ export function routedCaptures(cells: Cells): Captures {
     async chooseAnswer(result) {
       const captures = capturesOf(result.capture.settings)
       if (captures !== undefined) return await captures.chooseAnswer(result)
-      // Out of reach since the commit. The sender must not send a stored capture again.
+      // The cell became unreachable after the commit. Answer as stored, or the sender would send it again.
       return () => Promise.resolve({ served: result.capture.settings.response, close: null })
     },
     // The opener of a cell closes its captures.

@@ -59,7 +59,10 @@ export class Connection implements OwnedConnection, ExchangeConnection {
   #peerEnded = false
   #droppedBytes = 0
   #closes = false
-  /** Whether the answer is about to be written, and the body that has arrived is dropped before. */
+  /**
+   * True while the part of the body that has arrived is dropped before an early answer is written: a malformed body must
+   * not prevent that answer.
+   */
   #beginsAnswer = false
   /** Whether the client is read from during the present answer, however much it sends ahead. */
   #readsThrough = false
@@ -222,7 +225,7 @@ export class Connection implements OwnedConnection, ExchangeConnection {
       this.#beginsAnswer = false
     } else this.#enter('answering')
     const left = this.#reader.bodyEnded ? 0 : (this.#reader.bodyLeft ?? 1)
-    // A body that is no good HTTP is not read on.
+    // The connection ends after a malformed body.
     const isBroken = left > 0 && this.#phase === 'answering'
     // A sender that got no `100 Continue` may leave the body out. Then the start of the next request is unknown.
     const mayStayAway = this.#exchange?.head.expectsContinue === true && !this.#saidContinue

@@ -43,7 +43,10 @@ export const MASKED: Masking = {
 
 /** Shorter values occur by chance, and are not searched for. */
 const QUOTED_MIN = 6
-/** What follows the start of a longer value is masked up to the next character that no token has. */
+/**
+ * A longer value is compared by its first 256 characters; what follows is masked up to the next character that cannot be
+ * part of a token.
+ */
 const QUOTED_MAX = 256
 /** As many values are searched for at most, since a body can have any number. */
 const QUOTES_MAX = 100

@@ -243,7 +243,7 @@ function lostReason(error: unknown): string {
 }
 
 /**
- * The request, if what is shown and sent of it has the types of a Creel's: the address may be another program's.
+ * Checks the types of the members that are shown and sent: another program may answer at the address.
  *
  * @throws ClientError otherwise
  */
