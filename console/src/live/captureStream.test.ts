@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { TRPCClientError } from '@trpc/client'
 import type { RequestSummary } from '../trpc.ts'
 import { BAR_MS, type Bar } from './bars.ts'
 import type { Below, CaptureSource, Follower, Loaded } from './captureSource.ts'
@@ -219,7 +220,7 @@ describe('the list of captures', () => {
     const gone = stream.remove(new Set([2]))
     expect(ids()).toEqual([3, 1])
     expect(stream.get().totalCount).toBe(2)
-    stream.putBack(gone)
+    stream.putBack(gone, [2])
     expect(ids()).toEqual([3, 2, 1])
     expect(stream.get().totalCount).toBe(3)
   })
@@ -240,10 +241,47 @@ describe('the list of captures', () => {
     await stream.loadOlder()
     const gone = stream.remove(new Set([40]))
     await stream.open()
-    stream.putBack(gone)
+    stream.putBack(gone, [40])
     await stream.loadOlder()
     expect(ids()).toEqual(Array.from({ length: 150 }, (_, at) => 150 - at))
   })
+
+  test('a row that was not loaded when it was deleted is loaded once it is put back', async () => {
+    const world = new World()
+    world.arrive(...Array.from({ length: 150 }, (_, at) => at + 1))
+    const { ids, stream } = await opened(world)
+    const gone = stream.remove(new Set([40]))
+    expect([gone, stream.get().totalCount]).toEqual([[], 149])
+    stream.putBack(gone, [40])
+    expect(stream.get().totalCount).toBe(150)
+    await stream.loadOlder()
+    expect(ids()).toEqual(Array.from({ length: 150 }, (_, at) => 150 - at))
+  })
+
+  test('a list without subscribers is not opened', async () => {
+    const world = new World()
+    const { leave, stream } = await opened(world)
+    leave()
+    await stream.open()
+    expect([world.follower, world.followedAfter]).toEqual([undefined, [0]])
+  })
+
+  test.each([
+    [403, 0],
+    [429, 1],
+    [503, 1],
+  ])(
+    'a list whose reading is refused with %d is read again only if that may pass',
+    async (httpStatus, again) => {
+      const world = new World()
+      world.answering = () => {
+        throw TRPCClientError.from({ error: { message: 'no', code: -32000, data: { httpStatus } } })
+      }
+      const { stream } = await opened(world)
+      expect(stream.get().connection).toBe(again === 0 ? 'lost' : 'connecting')
+      expect(world.timers).toHaveLength(again)
+    },
+  )
 
   test('a list that could not be read is read again, later and later', async () => {
     const world = new World()
@@ -268,14 +306,28 @@ describe('the list of captures', () => {
     const world = new World()
     world.arrive(...Array.from({ length: 150 }, (_, at) => at + 1))
     const { ids, stream } = await opened(world)
-    stream.remove(new Set(ids()))
     world.answeringOlder = () => {
+      stream.remove(new Set(ids()))
       throw new Error('gone')
     }
     await stream.loadOlder()
     expect(ids()).toEqual([])
     world.answeringOlder = () => {}
     await world.tick()
+    expect(ids()).toEqual(Array.from({ length: 50 }, (_, at) => 50 - at))
+  })
+
+  test('without a row, older ones that came too late for a list read anew are read again', async () => {
+    const world = new World()
+    world.arrive(...Array.from({ length: 150 }, (_, at) => at + 1))
+    const { ids, stream } = await opened(world)
+    world.answering = () => stream.remove(new Set(ids()))
+    world.answeringOlder = () => {
+      world.answeringOlder = () => {}
+      void stream.open()
+    }
+    await stream.loadOlder()
+    await Bun.sleep(0)
     expect(ids()).toEqual(Array.from({ length: 50 }, (_, at) => 50 - at))
   })
 

@@ -1,6 +1,6 @@
 import { reconnectMs } from '../outage.ts'
 import { Store } from '../store.ts'
-import type { RequestSummary } from '../trpc.ts'
+import { type RequestSummary, statusOf } from '../trpc.ts'
 import { BAR_MS, BARS, type Bar, continued, counted, type RejectedBars } from './bars.ts'
 import type { Below, CaptureSource, FollowEvent, RequestOutcome, Traffic } from './captureSource.ts'
 
@@ -78,6 +78,12 @@ const PAGE = 100
 const AGAIN_MS = 4_000
 const NOTHING = () => {}
 
+/** Whether a call that failed so may succeed later. */
+function mayPass(error: unknown): boolean {
+  const status = statusOf(error)
+  return status === undefined || status === 429 || status >= 500
+}
+
 const NONE: Captures = {
   rows: [],
   totalCount: 0,
@@ -104,6 +110,7 @@ export class CaptureStream extends Store<Captures> {
   #newest = 0
   #failures = 0
   #isAway = false
+  #isWatched = false
   #isLoadingOlder = false
   /** Ids that were deleted since the list was read. Answers that are under way may still have them. */
   readonly #removed = new Set<number>()
@@ -122,12 +129,14 @@ export class CaptureStream extends Store<Captures> {
   }
 
   protected override watched(): void {
+    this.#isWatched = true
     this.#leaveVisibility = this.surroundings.onVisibility(() => this.#onVisibility())
     if (this.get().isLoading) void this.open()
     else this.#follow()
   }
 
   protected override unwatched(): void {
+    this.#isWatched = false
     this.#leaveVisibility()
     this.#cancelHiding()
     this.#opening += 1
@@ -142,12 +151,13 @@ export class CaptureStream extends Store<Captures> {
   }
 
   /**
-   * Loads the newest page and follows from there; never rejects.
+   * Loads the newest page and follows from there; a no-op without subscribers. Never rejects.
    *
    * @param keepsBars in a flood: to count five minutes again for each page would cost more than the flood
    * @param resumes whether a paused list goes on once its rows are loaded
    */
   async open({ keepsBars = false, resumes = false } = {}): Promise<void> {
+    if (!this.#isWatched) return
     const opening = ++this.#opening
     this.#removed.clear()
     try {
@@ -179,7 +189,7 @@ export class CaptureStream extends Store<Captures> {
     } catch (error) {
       if (opening === this.#opening) {
         this.#change({ isLoading: false, problem: this.surroundings.words(error), connection: 'lost' })
-        if (this.#leaveSource === NOTHING) this.#comeBack(undefined, () => void this.open())
+        if (this.#leaveSource === NOTHING && mayPass(error)) this.#comeBack(undefined, () => void this.open())
       }
     }
   }
@@ -222,10 +232,11 @@ export class CaptureStream extends Store<Captures> {
     if (this.#isLoadingOlder || from === null || shown.length >= ROWS_MAX) return
     this.#isLoadingOlder = true
     const opening = this.#opening
+    const isLate = () => opening !== this.#opening || this.get().below !== from
     try {
       const { items, below } = await this.source.older(from, PAGE)
       // Rows were dropped while this page loaded. Discard it; the next call reloads from there.
-      if (opening !== this.#opening || this.get().below !== from) return
+      if (isLate()) return
       const rows = merged(this.get().rows, this.#left(items))
       const { totalCount, isEstimate } = this.get()
       const isCounted = isEstimate && below === null
@@ -238,9 +249,11 @@ export class CaptureStream extends Store<Captures> {
     } catch {
       // The next scroll tries again. A list without rows cannot be scrolled, so try by timer.
       const again = () => void (opening === this.#opening && this.loadOlder())
-      if (shown.length === 0) this.surroundings.later(again, AGAIN_MS)
+      if (this.get().rows.length === 0) this.surroundings.later(again, AGAIN_MS)
     } finally {
       this.#isLoadingOlder = false
+      // The list may have asked meanwhile, and without rows it asks only once.
+      if (this.#isWatched && isLate() && this.get().rows.length === 0) void this.loadOlder()
     }
   }
 
@@ -255,12 +268,12 @@ export class CaptureStream extends Store<Captures> {
     return gone
   }
 
-  /** Restores removed rows to their places. */
-  putBack(gone: readonly RequestSummary[]): void {
-    for (const { id } of gone) this.#removed.delete(id)
-    const { rows: before, totalCount } = this.get()
-    const rows = merged(before, gone)
-    this.#change({ rows, totalCount: totalCount + rows.length - before.length })
+  /** Restores removed rows to their places, and lets those of the ids that were not loaded be loaded. */
+  putBack(gone: readonly RequestSummary[], ids: readonly number[]): void {
+    for (const id of ids) this.#removed.delete(id)
+    const back = ids.filter((id) => this.find(id) === undefined)
+    const { rows, totalCount } = this.get()
+    this.#change({ rows: merged(rows, gone), totalCount: totalCount + back.length })
   }
 
   /** Rows without those that were deleted. */

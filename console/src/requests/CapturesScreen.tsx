@@ -302,7 +302,7 @@ class Deletions {
         this.#offer(made, `${plural(ids.length, 'request')} moved to the recycle bin`)
     } catch (error) {
       this.#take(made)
-      from.putBack(rows)
+      from.putBack(rows, ids)
       toast(problemOf(error).detail)
     }
   }
@@ -351,7 +351,7 @@ class Deletions {
       })
       const goneCount = made.ids.length - restoredCount - skippedAtCap
       const { current } = this.list
-      if (restoredCount === made.ids.length && current === made.from) current.putBack(made.rows)
+      if (restoredCount === made.ids.length && current === made.from) current.putBack(made.rows, made.ids)
       else await current.open()
       const left = skippedAtCap === 0 ? '' : `, ${skippedAtCap} not restored: the endpoint is full`
       const gone = goneCount > 0 ? `, ${goneCount} no longer in the recycle bin` : ''
