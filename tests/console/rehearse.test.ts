@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { Client } from '../support/client.ts'
+import { anHourAgo } from '../support/clock.ts'
 import { type ConsolePage, openConsole, startConsoleService } from '../support/console.ts'
 import { neverAnswers } from '../support/hangingReceivers.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
@@ -97,17 +98,20 @@ test('selected captures are rehearsed, and what differs is shown and sent again'
 test('a rehearsal sends what its dry run has shown, without what has arrived since', async () => {
   const endpoint = await service.alice.endpoint({ name: 'planned' })
   await endpoint.captureMany(2)
+  // The newest id, and older than the others.
+  const line = { method: 'POST', receivedAt: anHourAgo(), rawHeaders: [], body: '{}' }
+  expect((await endpoint.importLines(`${JSON.stringify(line)}\n`)).status).toBe(200)
   const { page, faults } = opened
   await opened.goTo(`/e/${endpoint.id}/rehearse`)
   const card = page.getByRole('region', { name: 'Rehearse' })
   await card.getByLabel('URL').fill(receiver.url)
   await card.getByLabel('Compare with').selectOption('')
   await card.getByRole('button', { name: 'Dry run' }).click()
-  await card.getByText(': 2 captures of 2 that match', { exact: false }).waitFor()
+  await card.getByText(': 3 captures of 3 that match', { exact: false }).waitFor()
   await endpoint.capture()
-  await card.getByRole('button', { name: 'Rehearse: send 2 requests' }).click()
+  await card.getByRole('button', { name: 'Rehearse: send 3 requests' }).click()
   const replays = page.getByRole('list', { name: 'Replays' })
-  await replays.getByText('2 of 2 sent', { exact: false }).waitFor()
+  await replays.getByText('3 of 3 sent', { exact: false }).waitFor()
   expect(faults).toEqual([])
 })
 

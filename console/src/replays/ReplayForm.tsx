@@ -62,9 +62,9 @@ export function ReplayForm({ endpoint }: { endpoint: Endpoint }) {
   const selectOf = async ({ search }: Draft) => {
     if (ids.length > 0) return { requestIds: ids }
     const filter = filtersOf(parseSearch(search))
-    // Ends at the newest capture's time by the service's clock: the browser's clock may differ.
-    const { items } = await creel.requests.list.query({ endpointId: endpoint.id, page: 1, pageSize: 1 })
-    const end = items[0] && new Date(Date.parse(items[0].receivedAt) + 1).toISOString()
+    // Ends at the latest capture by the service's clock. An imported capture has a new id but an old time.
+    const { lastRequestAt } = await creel.endpoints.get.query({ endpointId: endpoint.id })
+    const end = lastRequestAt === null ? undefined : new Date(Date.parse(lastRequestAt) + 1).toISOString()
     return { filter: { ...filter, until: filter.until ?? end }, sample: SAMPLE }
   }
   const termsOf = async (draft: Draft) => ({
