@@ -24,8 +24,8 @@ export const requestQuery = (endpointId: string, requestId: number, row?: Reques
     placeholderData: (before) => (before?.id === requestId ? before : undefined),
     staleTime: 60_000,
     // The stream tells of what the list has loaded only.
-    refetchInterval: ({ state: { data } }) =>
-      row === undefined && data?.state === 'Pending' ? PENDING_EVERY_MS : false,
+    refetchInterval: ({ state: { data, status } }) =>
+      row === undefined && status !== 'error' && data?.state === 'Pending' ? PENDING_EVERY_MS : false,
   })
 
 /** The attempts of a request, newest first, up to 100. */

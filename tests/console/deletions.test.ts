@@ -211,6 +211,30 @@ test('a deletion of more than is loaded, which is stopped, leaves the rest in th
   expect(faults).toEqual([])
 })
 
+test('a deletion that waits for its budget ends when it is stopped, and has not failed', async () => {
+  const endpoint = await service.alice.endpoint({ name: 'over budget' })
+  await endpoint.captureMany(2)
+  const { page, faults } = opened
+  await opened.goTo(`/e/${endpoint.id}`)
+  await page.locator(rows).first().click()
+  await page.keyboard.press('x')
+  await page.getByRole('button', { name: 'All 2 matches' }).click()
+  const isDelete = ({ pathname }: URL) => pathname.includes('requests.bulkDelete')
+  const error = { message: 'over budget', code: -32029, data: { httpStatus: 429 } }
+  await page.route(isDelete, (route) =>
+    route.fulfill({ status: 429, headers: { 'Retry-After': '60' }, json: [{ error }] }),
+  )
+  const refused = page.waitForResponse((response) => response.status() === 429)
+  await page.keyboard.press('Delete')
+  await refused
+  await page.getByRole('button', { name: 'Stop', exact: true }).click()
+  await page.getByRole('button', { name: 'Dismiss' }).waitFor()
+  expect(await page.locator('.progress').textContent()).toBe('0 moved to the recycle bin, stoppedDismiss')
+  expect(await page.locator(rows).count()).toBe(2)
+  await page.unroute(isDelete)
+  expect(faults).toEqual([])
+})
+
 test('the key undoes the latest deletion before its answer, again after a refusal, and after a search', async () => {
   const endpoint = await service.alice.endpoint({ name: 'at once' })
   const [first, second, third] = await endpoint.captureMany(3)

@@ -23,16 +23,18 @@ export function LargeBody({ endpointId, request }: { endpointId: string; request
   const stop = () => {
     stopped.current = true
   }
-  // Stop loading when the body is no longer shown.
+  const isToShow = useRef(false)
+  // Stop loading when the body is no longer shown, but not a download.
   useEffect(
     () => () => {
-      stopped.current = true
+      if (isToShow.current) stopped.current = true
     },
     [],
   )
   const load = useMutation({
     mutationFn: async ({ decoded }: { readonly decoded: boolean }) => {
       stopped.current = false
+      isToShow.current = decoded
       const parts: Uint8Array<ArrayBuffer>[] = []
       for (let from = 0; !stopped.current; ) {
         const range = `bytes=${from}-${from + PART_BYTES - 1}`

@@ -81,10 +81,10 @@ function DeleteEndpoint({ endpoint, onClose }: { endpoint: Endpoint; onClose: ()
     save: async () => {
       const answer = await creel.endpoints.remove.mutate({ endpointId: endpoint.id })
       // Remove it from the cached list at once: the start page would lead to it before the list is read again.
-      queries.setQueryData(
-        endpointsQuery.queryKey,
-        (known) => known && { ...known, items: known.items.filter(({ id }) => id !== endpoint.id) },
-      )
+      queries.setQueryData(endpointsQuery.queryKey, (known) => {
+        const items = known?.items.filter(({ id }) => id !== endpoint.id) ?? []
+        return known && { ...known, items, totalCount: known.totalCount - known.items.length + items.length }
+      })
       return answer
     },
     stale: [['endpoints']],

@@ -98,14 +98,16 @@ export async function runBulk(endpointId: string, verb: string, chosen: Chosen, 
   let asked: readonly number[] = []
   try {
     for await (const ids of chunks(endpointId, chosen)) {
-      if (bulk.get()?.isStopped === true) break
+      if (isStopped()) break
       asked = ids
       const outcome = await patiently(() => work(ids))
       asked = []
       change(({ done, skipped }) => ({ done: done + outcome.done, skipped: skipped + outcome.skipped }))
     }
   } catch (error) {
-    change(({ failed }) => ({ failed: failed + asked.length, problem: problemOf(error).detail }))
+    // A chunk that waited when the operation was stopped has not failed.
+    if (retryAfterMs(error) === undefined)
+      change(({ failed }) => ({ failed: failed + asked.length, problem: problemOf(error).detail }))
   }
   change(() => ({ isRunning: false }))
 }
@@ -117,10 +119,24 @@ async function patiently<Answer>(call: () => Promise<Answer>): Promise<Answer> {
       return await call()
     } catch (error) {
       const ms = retryAfterMs(error)
-      if (ms === undefined || bulk.get()?.isStopped === true) throw error
-      await new Promise((resolve) => setTimeout(resolve, ms))
+      if (ms === undefined) throw error
+      await stoppedOr(ms)
+      if (isStopped()) throw error
     }
   }
+}
+
+const isStopped = () => bulk.get()?.isStopped === true
+
+/** Waits, until the operation is stopped at the longest. */
+async function stoppedOr(ms: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const look = () => isStopped() && resolve()
+  const leave = bulk.subscribe(look)
+  look()
+  setTimeout(resolve, ms)
+  await promise
+  leave()
 }
 
 function change(members: (now: Bulk) => Partial<Bulk>): void {

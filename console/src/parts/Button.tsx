@@ -34,7 +34,7 @@ export function ConfirmButton({ confirm, onConfirm, children = 'Delete…', ...r
       look="danger"
       {...rest}
       onClick={press}
-      onKeyDown={(event) => event.repeat && event.preventDefault()}
+      onKeyDown={(event) => event.repeat && event.key === 'Enter' && event.preventDefault()}
       onBlur={() => setArmed(false)}
     >
       {isArmed ? confirm : children}

@@ -48,7 +48,8 @@ export function WatchdogForm({ watchdog: opened, onClose }: FormProps) {
   const endpoints = useQuery(endpointsQuery)
   // The newest endpoint at first: one that is made meanwhile must not take its place.
   const newest = useRef<string>(undefined)
-  newest.current ??= endpoints.data?.items[0]?.id
+  const items = endpoints.data?.items ?? []
+  if (!items.some(({ id }) => id === newest.current)) newest.current = items[0]?.id
   const endpointOf = (draft: { readonly endpointId: string }) => draft.endpointId || newest.current || ''
   const form = useForm({
     keptAs: `watchdog ${watchdog?.id ?? `new ${params}`}`,
@@ -97,7 +98,7 @@ export function WatchdogForm({ watchdog: opened, onClose }: FormProps) {
         <SelectField
           label="Endpoint"
           isDisabled={watchdog !== undefined}
-          options={named(endpoints.data?.items)}
+          options={named(items)}
           {...form.field('endpointId')}
           value={endpointId}
         />
