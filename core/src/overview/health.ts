@@ -135,7 +135,7 @@ type Health = z.input<typeof Health>
 type Problem = z.input<typeof Problem>
 type Trouble = RowsOf<typeof TROUBLES>
 
-/** Reads the health of a workspace. Its cost grows with the number of actions, not with captures. */
+/** Reads the health of a workspace. Its cost grows with the number of actions and originals, not with captures. */
 export async function readHealth({ db, clock, plan, version, workspace }: Context): Promise<Health> {
   const of = [workspace.id]
   const [actions, others, troubles, bytes] = await Promise.all([

@@ -110,7 +110,10 @@ export async function sweepBytes(services: BoundServices, signal: AbortSignal): 
 const ORIGINALS_EVERY_MS = 10_000
 const originalsSwept = stateOf<Db, Map<string | null, number>>(() => new Map())
 
-/** Destroys the originals of a workspace, or of all, whose deliveries have ended: they go before any request does. */
+/**
+ * Destroys the originals of a workspace, or of all, whose deliveries have ended, so that fewer requests are evicted. It
+ * does nothing if it was called for them less than {@link ORIGINALS_EVERY_MS} ago.
+ */
 async function sweepOriginalsOf(services: BoundServices, workspaceId: string | null, signal: AbortSignal) {
   const sweptAt = originalsSwept(services.db)
   const now = performance.now()

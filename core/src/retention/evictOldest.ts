@@ -32,7 +32,7 @@ export async function evictOldest(eviction: Eviction, bytes: number): Promise<nu
 }
 
 /**
- * Brings the marks (lowest stored id) of endpoints with a recycle bin up to date. What is below a mark is older than
+ * Brings the marks (lowest stored id) of endpoints with a recycle bin up to date. Every id below a mark is older than
  * everything the endpoint stores.
  */
 export async function raiseMarksOfBins({ db, workspaceId, failed }: Eviction): Promise<void> {

@@ -53,25 +53,29 @@ const ORIGINALS = statement(
 type OriginalBytes = Pick<RowsOf<typeof ORIGINALS>, 'heldBytes' | 'storedBytes'>
 const NO_ORIGINALS: OriginalBytes = { heldBytes: 0, storedBytes: 0 }
 
-/** Sums of each workspace, as they were last read. */
+/** Sums of each workspace, as a sweep last read them, if there were many originals. */
 const originalsOf = stateOf<Db, { sums: ReadonlyMap<string, OriginalBytes>; until: number }>(() => ({
   sums: new Map(),
   until: Number.NEGATIVE_INFINITY,
 }))
 /** Sums of more originals are used for so many times as long as reading them took, so as not to burden the database. */
 const ORIGINALS_FEW = 10_000
-const ORIGINALS_REST = 20
+const ORIGINALS_REST = { times: 20, msMax: 30_000 } as const
 
-async function readOriginals(db: Db, isFresh: boolean): Promise<ReadonlyMap<string, OriginalBytes>> {
-  const known = originalsOf(db)
+const knownOriginals = (db: Db): ReadonlyMap<string, OriginalBytes> | undefined => {
+  const { sums, until } = originalsOf(db)
+  return performance.now() < until ? sums : undefined
+}
+
+async function readOriginals(db: Db): Promise<ReadonlyMap<string, OriginalBytes>> {
   const startedAt = performance.now()
-  if (!isFresh && startedAt < known.until) return known.sums
   const rows = await run(db, ORIGINALS, [null])
-  known.sums = new Map(rows.map((row) => [row.workspaceId, row]))
+  const sums = new Map(rows.map((row) => [row.workspaceId, row]))
   const now = performance.now()
+  const restMs = Math.min(ORIGINALS_REST.msMax, ORIGINALS_REST.times * (now - startedAt))
   const isMany = rows.reduce((sum, { count }) => sum + count, 0) > ORIGINALS_FEW
-  known.until = now + (isMany ? ORIGINALS_REST * (now - startedAt) : 0)
-  return known.sums
+  Object.assign(originalsOf(db), { sums, until: isMany ? now + restMs : now })
+  return sums
 }
 
 const HIDDEN_REQUESTS = statement(
@@ -122,13 +126,13 @@ async function readBinBytes(db: Db): Promise<number> {
 
 /**
  * Sums up the counters, in some milliseconds for ten thousand endpoints. Bytes of binned or hidden requests are read
- * from their rows: hidden ones are few, and of bins only those that have changed. Those of originals may be some seconds
- * old if there are many.
+ * from their rows: hidden ones are few, and of bins only those that have changed. If there are many originals, their bytes
+ * may be half a minute old.
  *
  * @param options `isFresh`: no sums of before, for a caller that has deleted something
  */
 export async function readStorage(db: Db, { isFresh = false } = {}): Promise<Storage> {
-  const originals = await readOriginals(db, isFresh)
+  const originals = (isFresh ? undefined : knownOriginals(db)) ?? (await readOriginals(db))
   const workspaces = (await run(db, STORAGE, [])).map((row) => {
     const { heldBytes, storedBytes } = originals.get(row.workspaceId) ?? NO_ORIGINALS
     return {
@@ -158,15 +162,14 @@ const STORAGE_OF = statement(
 
 /**
  * Bytes of a workspace's stored requests with their originals, the attempts and the claims of its events, limited by
- * `storedBytesMax`. Those of originals may be some seconds old if there are many.
+ * `storedBytesMax`. If there are many originals, their bytes may be half a minute old.
  *
  * @param options `isFresh`: no sums of before, for a caller that has deleted something
  */
 export async function readStorageOf(db: Db, workspaceId: string, { isFresh = false } = {}): Promise<number> {
   const [counted] = await run(db, STORAGE_OF, [workspaceId])
-  const originals = isFresh
-    ? (await run(db, ORIGINALS, [workspaceId]))[0]
-    : (await readOriginals(db, false)).get(workspaceId)
+  const known = isFresh ? undefined : knownOriginals(db)
+  const originals = known?.get(workspaceId) ?? (await run(db, ORIGINALS, [workspaceId]))[0]
   return (counted?.bytes ?? 0) + (originals?.storedBytes ?? 0)
 }
 

@@ -139,7 +139,7 @@ async function purgeEndpoint(services: SweepServices, endpointId: string): Promi
     }
     await sql`delete from event_claims where endpoint_id = ${endpointId}`.execute(trx)
     await sql`delete from attempt_bytes where endpoint_id = ${endpointId}`.execute(trx)
-    // What was under way at the deletion may have opened some since.
+    // Work that was under way at the deletion may have opened some since.
     await closeIncidentsOfEndpoints(services, trx, [endpointId])
     await trx.deleteFrom('endpoints').where('id', '=', endpointId).execute()
     sweptRows.inc({ sweep: 'endpoints' })
