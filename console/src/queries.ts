@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import { type Answers, creel, type RequestSummary } from './trpc.ts'
+import { type Answers, creel, mayPass, type RequestSummary } from './trpc.ts'
 
 const SAMPLES = 100
 
@@ -23,9 +23,11 @@ export const requestQuery = (endpointId: string, requestId: number, row?: Reques
     queryFn: () => creel.requests.get.query({ endpointId, requestId, bodyBytesMax: SHOWN_BODY_BYTES }),
     placeholderData: (before) => (before?.id === requestId ? before : undefined),
     staleTime: 60_000,
-    // The stream tells of what the list has loaded only.
-    refetchInterval: ({ state: { data, status } }) =>
-      row === undefined && status !== 'error' && data?.state === 'Pending' ? PENDING_EVERY_MS : false,
+    // The stream has news of loaded rows only. After a refusal, as of a deleted request, nothing is asked again.
+    refetchInterval: ({ state: { data, error } }) =>
+      row === undefined && (error === null || mayPass(error)) && data?.state === 'Pending'
+        ? PENDING_EVERY_MS
+        : false,
   })
 
 /** The attempts of a request, newest first, up to 100. */

@@ -53,6 +53,12 @@ export function statusOf(error: unknown): number | undefined {
   return isCallError(error) ? error.data?.httpStatus : undefined
 }
 
+/** Whether a call that failed so may succeed later. */
+export function mayPass(error: unknown): boolean {
+  const status = statusOf(error)
+  return status === undefined || status === 429 || status >= 500
+}
+
 /** The longest wait that a 429 may ask for. */
 const RETRY_AFTER_MS_MAX = 60_000
 

@@ -1,6 +1,6 @@
 import { reconnectMs } from '../outage.ts'
 import { Store } from '../store.ts'
-import { type RequestSummary, statusOf } from '../trpc.ts'
+import { mayPass, type RequestSummary } from '../trpc.ts'
 import { BAR_MS, BARS, type Bar, continued, counted, type RejectedBars } from './bars.ts'
 import type { Below, CaptureSource, FollowEvent, RequestOutcome, Traffic } from './captureSource.ts'
 
@@ -77,12 +77,6 @@ const ROWS_MAX = 10_000
 const PAGE = 100
 const AGAIN_MS = 4_000
 const NOTHING = () => {}
-
-/** Whether a call that failed so may succeed later. */
-function mayPass(error: unknown): boolean {
-  const status = statusOf(error)
-  return status === undefined || status === 429 || status >= 500
-}
 
 const NONE: Captures = {
   rows: [],
@@ -246,10 +240,10 @@ export class CaptureStream extends Store<Captures> {
         totalCount: isCounted ? rows.length : Math.max(rows.length, totalCount),
         isEstimate: isEstimate && !isCounted,
       })
-    } catch {
+    } catch (error) {
       // The next scroll tries again. A list without rows cannot be scrolled, so try by timer.
       const again = () => void (opening === this.#opening && this.loadOlder())
-      if (this.get().rows.length === 0) this.surroundings.later(again, AGAIN_MS)
+      if (this.get().rows.length === 0 && mayPass(error)) this.surroundings.later(again, AGAIN_MS)
     } finally {
       this.#isLoadingOlder = false
       // The list may have asked meanwhile, and without rows it asks only once.
