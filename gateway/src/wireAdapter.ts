@@ -22,8 +22,8 @@ const STOP_GRACE_MS = 10_000
  * all other requests into a `Request` for the app. `app.handle` serves both kinds, limited to what a `Request` can
  * carry.
  *
- * @returns an adapter for one app, and the listener that the app's `listen` opens. That rejects when the port cannot be
- *   opened, and never settles unless the app listens.
+ * @returns an adapter for one app, and the listener that the app's `listen` opens: a promise that rejects when the port
+ *   cannot be opened, and never settles unless the app listens.
  */
 export function wireAdapter({ around = (fetch) => fetch, ...options }: WireAdapterOptions) {
   const opened = Promise.withResolvers<Listener>()

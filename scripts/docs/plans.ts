@@ -51,7 +51,7 @@ The numbers hold from the next start on, in every process that is given the file
   [originals](privacy.md#forwards-of-the-original), its attempts and their records, and
   224 bytes for each event id that is remembered. A sweep looks every second (every 10 s while no workspace is over half of its bound)
   and evicts the oldest of the whole workspace: what arrives between two looks may lie above the bound. Attempts of deleted requests count, too: a deleted
-  request that has some leaves the recycle bin before a younger one of its endpoint is evicted. A request whose deliveries are still
+  request that has some, and no delivery due, leaves the recycle bin before a younger one of its endpoint is evicted. A request whose deliveries are still
   due is hidden and kept until they have ended; when such requests take a quarter of the bound, the deliveries of the oldest end as dead
   letters (\`evicted\`).
 - **Bodies** over \`payloadBytesMax\` are stored as their first 64 KiB, and counted whole. No plan lifts the 60 MiB that a process takes of one body: a larger

@@ -101,7 +101,7 @@ test('no more than may be are ever in use, a call is refused only for slots in u
   await fc.assert(property, { numRuns: 20 })
 })
 
-/** A caller: when its slot ends at the latest, when it does, and how late it comes back when it is told to. */
+/** A caller: the latest end of its slot, its real end, and how long after `Retry-After` it calls again. */
 const caller = fc
   .record({
     longestMs: fc.integer({ min: 1, max: 60 * SECOND }),

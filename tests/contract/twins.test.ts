@@ -5,7 +5,7 @@ import { backoffMs, DAY_MS } from '@creel/core/platform/time'
 import * as client from 'creel-client'
 import { longRetention } from '../../creel/src/longRetention.ts'
 
-/** What packages that must not import each other have twice is the same. */
+/** Values that two packages have, since they must not import each other, are the same. */
 
 test('the fields of a connection are those of the client', () => {
   expect([...client.CONNECTION_FIELDS].sort()).toEqual([...CONNECTION_FIELDS].sort())

@@ -324,7 +324,7 @@ describe('credentials are written, never read', () => {
     ] as const) {
       const action = await forward(endpoint, here, { kind: 'none' })
       await using changing = holdOpen(db, async (trx: Trx) => {
-        // Whoever changes an action holds its endpoint.
+        // A change of an action holds its endpoint.
         await trx
           .selectFrom('endpoints')
           .where('id', '=', endpoint.id)

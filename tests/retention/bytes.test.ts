@@ -211,7 +211,7 @@ describe('every stored byte counts', () => {
       totalCount: 1,
       evicted: { count: 5, lastAt: expect.any(String) },
     })
-    // What is deleted and younger than a stored request stays as long as that.
+    // A deleted request that is younger than a stored one stays as long as that one.
     await service.alice.delete(endpoint.at(`/requests/${ids.at(-1)}`))
     await endpoint.send()
     await endpoint.send()

@@ -2,7 +2,7 @@ import type { RequestDetail } from '../trpc.ts'
 import { base64Of, bytesOfBase64, utf8Of } from '../words/copyAs.ts'
 import { jsonLines, type Line, memberPath, type Piece } from '../words/jsonLines.ts'
 
-/** What a `<` may begin, and its end; the last is a tag. */
+/** Markup that a `<` may begin, with its end; the last is a tag. */
 const MARKUP = [
   { begin: '<!--', end: '-->' },
   { begin: '<![CDATA[', end: ']]>' },

@@ -42,7 +42,7 @@ export function useSelection(stream: CaptureStream) {
     },
     [stream, toggle],
   )
-  /** What is selected. All that match are those of the list: what a paused list holds back is not among them. */
+  /** The selected requests. All that match are those of the list, without those that a paused list holds back. */
   const chosen = useCallback(
     (filters: Filters): Chosen => {
       const { rows, totalCount } = stream.get()

@@ -46,7 +46,7 @@ const PLAIN_WORD = /^[a-z]{1,10}$/
 /**
  * Masks a credential in text from outside, because providers quote addresses and tokens in their answers. For an
  * address, its path, its longer path segments and its query values are masked, too. A short token, or one that is a plain
- * word, is masked where it stands alone.
+ * word, is masked as a whole word.
  */
 export function maskSecret(text: string, secret: string | null): string {
   if (secret === null) return text

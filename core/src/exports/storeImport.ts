@@ -60,7 +60,7 @@ export async function acceptImport(
       .selectFrom('endpoints')
       .where((where) => where.and({ id: endpointId, storeRules, dropHeaders, encryptBodies }))
       .$if(sealing !== null, (query) =>
-        // A shred has destroyed it since: nobody could read the lines.
+        // A shred may have destroyed it since, and then the lines could not be read.
         query.where(sql<boolean>`creel_keys.data_key(${sealing?.id}) is not null`),
       )
       .select('id')

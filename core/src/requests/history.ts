@@ -233,7 +233,7 @@ export async function searchNewest(
 
 interface SearchedRange extends HistoryRange {
   /**
-   * Time limit of the search. It ends queries only, and no `signal` is passed on purpose, so what was read by then is
+   * Time limit of the search. It ends queries only: no `signal` of the range is set, so rows that were read by then are
    * still evaluated. The matches found are the answer.
    */
   readonly budgetMs?: number

@@ -115,7 +115,7 @@ export async function originalUntil(
 /** Destroys originals of some requests of an endpoint, and their keys. */
 export async function forgetOriginals(trx: Trx, endpointId: string, requestIds: readonly number[]) {
   const of = sql`endpoint_id = ${endpointId} and request_id = any(${requestIds}::bigint[])`
-  // In the order of the sweep, so that neither waits for the other.
+  // In the order of the sweep, so that the two cannot wait for each other.
   await sql`delete from request_originals where ${of}`.execute(trx)
   await sql`delete from creel_keys.original_keys where ${of}`.execute(trx)
 }

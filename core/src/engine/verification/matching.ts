@@ -66,7 +66,7 @@ export interface Missing {
   readonly missing: string
 }
 
-/** What a check needs: the scheme, its key, and the evidence from the request. */
+/** A check's scheme, its key, and the evidence from the request. */
 export interface Checking {
   readonly scheme: PreparedScheme
   readonly key: Key
