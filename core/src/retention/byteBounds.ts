@@ -129,7 +129,7 @@ async function sweepOriginalsOf(services: BoundServices, workspaceId: string | n
  */
 async function holdWorkspace(eviction: BoundEviction, workspaceId: string, storedBytesMax: number) {
   const { db, signal } = eviction
-  await raiseMarksOfBins(eviction)
+  await raiseMarksOfBins(eviction, workspaceId)
   await restingBetween(signal, async () => {
     const excess = (await readStorageOf(db, workspaceId, { isFresh: true })) - storedBytesMax
     if (excess <= 0) return false

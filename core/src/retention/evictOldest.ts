@@ -35,7 +35,16 @@ export async function evictOldest(eviction: Eviction, bytes: number): Promise<nu
  * Brings the marks (lowest stored id) of endpoints with a recycle bin up to date. Every id below a mark is older than
  * everything the endpoint stores.
  */
-export async function raiseMarksOfBins({ db, workspaceId, failed }: Eviction): Promise<void> {
+export async function raiseMarksOfBins({ db, failed }: Eviction, workspaceId: string): Promise<void> {
+  const bin = await db
+    .selectFrom('endpointCounters as c')
+    .innerJoin('endpoints as e', 'e.id', 'c.endpointId')
+    .where('e.workspaceId', '=', workspaceId)
+    .where('c.binnedRequestCount', '>', 0)
+    .select('c.endpointId')
+    .limit(1)
+    .executeTakeFirst()
+  if (bin === undefined) return
   const { firstIds } = await findOldestStored(db, [workspaceId, [...failed]])
   const ofBins = firstIds.filter(({ hasBin }) => hasBin)
   if (ofBins.length > 0) await raiseMarks(db, ofBins)
