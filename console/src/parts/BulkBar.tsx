@@ -134,8 +134,9 @@ async function stoppedOr(ms: number): Promise<void> {
   const look = () => isStopped() && resolve()
   const leave = bulk.subscribe(look)
   look()
-  setTimeout(resolve, ms)
+  const timer = setTimeout(resolve, ms)
   await promise
+  clearTimeout(timer)
   leave()
 }
 
