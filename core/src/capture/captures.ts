@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { SEALED_MS } from '../api/seal.ts'
 import type { Services } from '../api/services.ts'
 import { DELIVERY_LANES, type FirstAttempts, NO_FIRST_ATTEMPTS } from '../deliveries/index.ts'
 import { LaneJobs } from '../dispatch/index.ts'
@@ -77,7 +78,7 @@ export interface Captures {
 }
 
 /** Answer while a workspace is sealed: a second or two, before it is in another cell. */
-const SEALED = { state: 'unavailable', retryAfterSeconds: 2 } as const
+const SEALED = { state: 'unavailable', retryAfterSeconds: SEALED_MS / 1_000 } as const
 
 /** Answers that wait at once in a process that is not told how many connections it has. */
 const WAITING_ANSWERS_MAX = 1000
