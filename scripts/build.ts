@@ -108,6 +108,7 @@ async function build(target: Target): Promise<string> {
       '--compile',
       '--minify',
       '--bytecode',
+      '--splitting',
       '--format=esm',
       '--sourcemap=inline',
       `--target=bun-${target}`,
