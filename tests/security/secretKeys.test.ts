@@ -5,6 +5,7 @@ import { sql } from 'kysely'
 import type { TestEndpoint } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { countLockWaits } from '../support/lockWaits.ts'
+import { runCreel } from '../support/process.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 /** Keys of stored secrets: replaced while the service runs. One workspace's secrets never open as another's. */
@@ -110,6 +111,19 @@ test('then the new key is enough, and the former one alone is refused', async ()
   const refused = startService({ database, clock, secretKey: former })
   expect(refused).rejects.toThrow('is not the key that this database was set up with')
   await refused.catch(() => undefined)
+})
+
+test("a rotation with a key that is not the database's is refused, and changes nothing", async () => {
+  const sealed = await sealedValues()
+  for (const wrong of [former, randomBytes(32)]) {
+    const env = { CREEL_SECRET_KEY: wrong.toString('base64') }
+    const rotated = await runCreel(['secrets', 'rotate'], { database: before.database, env })
+    expect(rotated).toMatchObject({ exitCode: 1, stdout: '' })
+    expect(rotated.stderr).toMatch(
+      /^creel: CREEL_SECRET_KEY is not the key that this database was set up with/,
+    )
+  }
+  expect(await sealedValues()).toEqual(sealed)
 })
 
 test('what no key opens is counted and left as it is', async () => {

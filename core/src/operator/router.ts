@@ -7,6 +7,7 @@ import {
   operatorProcedure,
   operatorRouterOf,
 } from '../api/context.ts'
+import { DomainError } from '../api/errors.ts'
 import { pageInput } from '../api/pagination.ts'
 import { AuditEntry, auditFilters, entryView, listEntries, recordChange } from '../audit/index.ts'
 import { listMoves } from '../cells/index.ts'
@@ -15,7 +16,13 @@ import { SEALED_DATA_KEYS, SEALED_ENDPOINTS } from '../endpoints/index.ts'
 import { SEALED_ERASURES } from '../erasures/index.ts'
 import { keyOperatorRoutes } from '../keys/routes.ts'
 import { planLimitOperatorRoutes } from '../planLimits/operatorRoutes.ts'
-import { type Resealed, resealSample, resealTable } from '../platform/secrets/index.ts'
+import {
+  checkSecretKey,
+  type Resealed,
+  resealSample,
+  resealTable,
+  WrongSecretKey,
+} from '../platform/secrets/index.ts'
 import { SEALED_RECONCILIATIONS } from '../reconcile/index.ts'
 import { SEALED_ORIGINAL_KEYS } from '../requests/index.ts'
 import { retentionOperatorRoutes } from '../retention/operatorRoutes.ts'
@@ -42,6 +49,10 @@ const secretOperatorRoutes = operatorRouterOf({
   rotate: operatorProcedure
     .output(z.object({ resealedCount: z.int(), unreadableCount: z.int(), isMoving: z.boolean() }))
     .mutation(async ({ ctx }) => {
+      // Else the sample would be sealed with a key that opens nothing, and the right one be refused from then on.
+      await checkSecretKey(ctx.db, ctx.secrets).catch((cause: unknown) => {
+        throw cause instanceof WrongSecretKey ? new DomainError('forbidden', cause.message, { cause }) : cause
+      })
       const counts: Resealed = { resealedCount: 0, unreadableCount: 0 }
       for (const table of SEALED_TABLES) await resealTable(ctx, table, counts)
       // Last: until then the service starts with the old key alone, which still opens what was not reached.

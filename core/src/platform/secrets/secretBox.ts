@@ -94,11 +94,14 @@ const NAME = 'secret_key_sample'
 const SAMPLE = 'creel'
 const OWNER = 'installation'
 
+/** This process lacks the key of the database. The message is for the operator. */
+export class WrongSecretKey extends Error {}
+
 /**
  * Checks that this process has the key with which the stored secrets were sealed. The first process stores a sealed
  * sample in `installation`; every later one must be able to open it.
  *
- * @throws Error with a message for the operator when the key is another one
+ * @throws WrongSecretKey
  */
 export async function checkSecretKey(db: Db, secrets: SecretBox): Promise<void> {
   await db
@@ -114,7 +117,7 @@ export async function checkSecretKey(db: Db, secrets: SecretBox): Promise<void> 
   try {
     secrets.open(row.value, OWNER)
   } catch {
-    throw new Error(
+    throw new WrongSecretKey(
       'CREEL_SECRET_KEY is not the key that this database was set up with; the stored secrets cannot be read with it. After a change of keys CREEL_SECRET_KEYS names the old one too, until `creel secrets rotate` is done.',
     )
   }
