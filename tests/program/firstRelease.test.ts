@@ -185,6 +185,11 @@ describe('upgrade-check', () => {
     await close()
     const newer = await upgradeCheck(database)
     expect(newer).toMatchObject({ exitCode: 1, report: { unknown: ['99990101T0000_later'] } })
+    const migrated = await runCreel(['migrate'], { database })
+    expect(migrated).toMatchObject({ exitCode: 1, stdout: '' })
+    expect(migrated.stderr).toBe(
+      'creel: A newer version of creel has migrated this database (99990101T0000_later). Run that version.\n',
+    )
   })
 })
 

@@ -2,7 +2,7 @@ import { migrate } from '@creel/migrations'
 import { type JsonOption, printJson, printText } from '@creel/terminal/output/print'
 import type { Command } from 'commander'
 import { configsOfCells, decodeConfig } from '../config/index.ts'
-import { withDatabase } from '../database/index.ts'
+import { refuseNewerSchema, withDatabase } from '../database/index.ts'
 import type { ProgramParts } from '../programParts.ts'
 import { StartupError } from '../startupError.ts'
 
@@ -24,7 +24,10 @@ export function addMigrateCommand(command: Command, parts: ProgramParts): void {
       const applied: string[] = []
       // A migration that fails on the first cell leaves the others as they were.
       for (const config of configs) {
-        const ofCell = await withDatabase(config, parts, migrate)
+        const ofCell = await withDatabase(config, parts, async (db) => {
+          await refuseNewerSchema(db)
+          return await migrate(db)
+        })
         applied.push(...ofCell.map((name) => (config.cell === null ? name : `${config.cell.name}: ${name}`)))
       }
       if (json === true) return printJson({ applied })

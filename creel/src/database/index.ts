@@ -144,16 +144,19 @@ async function connect(
  * @throws StartupError for a schema of a newer version, or one that lacks migrations
  */
 export async function requireSchema({ database, url }: Connected, { mayMigrate }: { mayMigrate: boolean }) {
-  const { pending, unknown } = await migrationState(database.db)
-  if (unknown.length > 0) {
-    throw new StartupError(
-      `A newer version of creel has migrated this database (${unknown.join(', ')}). Run that version.`,
-    )
-  }
+  const { pending } = await refuseNewerSchema(database.db)
   if (pending.length === 0) return
   if (!mayMigrate) throw new StartupError('The database has pending migrations. Run `creel migrate` first.')
   const unlimited = openDatabase(url, 1, 1, 0)
   await migrate(unlimited.db).finally(unlimited.close)
+}
+
+/** @throws StartupError for a schema of a newer version */
+export async function refuseNewerSchema(db: Db): ReturnType<typeof migrationState> {
+  const state = await migrationState(db)
+  if (state.unknown.length === 0) return state
+  const names = state.unknown.join(', ')
+  throw new StartupError(`A newer version of creel has migrated this database (${names}). Run that version.`)
 }
 
 const OLDEST_MAJOR_VERSION = 15
