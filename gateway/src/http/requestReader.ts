@@ -167,11 +167,12 @@ export class RequestReader implements ParseEvents {
   }
 
   #refusalOf(refusal: Refusal, source: Buffer): Refusal {
-    const { methodEnd } = this.#line
-    if (methodEnd < 0) return refusal
-    const start = this.#base + methodEnd + 1
+    const start = this.#base + Math.max(0, this.#line.methodEnd)
     const end = this.#targetEnd < 0 ? source.length : this.#base + this.#targetEnd
-    return { ...refusal, target: source.toString('latin1', start, Math.min(end, start + TARGET_START_BYTES)) }
+    const line = source.toString('latin1', start, Math.min(end, start + TARGET_START_BYTES))
+    // What is wrong may be the method itself, or a second space behind it.
+    const target = /^\S* +(\S+)/.exec(line)?.[1]
+    return target === undefined ? refusal : { ...refusal, target }
   }
 
   #takeHead(source: Buffer): RequestHead | Refusal {
