@@ -3,6 +3,9 @@ import type { Command } from 'commander'
 import { asOperatorOfAll } from '../operatorSession.ts'
 import type { ProgramParts } from '../programParts.ts'
 
+/** Rounds over several cells: more are needed only while secrets are sealed with an old key. */
+const ROUNDS_MAX = 10
+
 export function addSecretsCommands(command: Command, parts: ProgramParts): void {
   command
     .command('rotate')
@@ -10,14 +13,19 @@ export function addSecretsCommands(command: Command, parts: ProgramParts): void 
     .option('--json', 'print {"resealedCount","unreadableCount"} on one line')
     .action(async ({ json }: JsonOption) => {
       const rotate = () => asOperatorOfAll(parts, (operator) => operator.secrets.rotate())
-      let [resealedCount, lastCount] = [0, 0]
+      let [resealedCount, lastCount, rounds] = [0, 0, 0]
       let cells: Awaited<ReturnType<typeof rotate>>
       do {
         cells = await rotate()
         lastCount = sumOf(cells.map(({ answer }) => answer.resealedCount))
         resealedCount += lastCount
+        rounds += 1
         // A workspace may have come from a cell before its turn, to one after its turn.
-      } while (lastCount > 0 && cells.length > 1)
+      } while (lastCount > 0 && cells.length > 1 && rounds < ROUNDS_MAX)
+      if (rounds === ROUNDS_MAX) {
+        printHint('A process still seals with an old key. Give each the new one first, then rotate again.')
+        process.exitCode = 1
+      }
       const unreadableCount = sumOf(cells.map(({ answer }) => answer.unreadableCount))
       const isMoving = cells.some(({ answer }) => answer.isMoving)
       if (isMoving) {
@@ -30,7 +38,7 @@ export function addSecretsCommands(command: Command, parts: ProgramParts): void 
       }
       if (json === true) return printJson({ resealedCount, unreadableCount })
       printText(`Re-encrypted ${resealedCount} stored ${resealedCount === 1 ? 'secret' : 'secrets'}.`)
-      if (unreadableCount === 0 && !isMoving) printHint('Now remove the old keys from CREEL_SECRET_KEYS.')
+      if (process.exitCode === undefined) printHint('Now remove the old keys from CREEL_SECRET_KEYS.')
     })
 }
 
