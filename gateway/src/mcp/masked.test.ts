@@ -31,6 +31,30 @@ test('what is no JSON is masked as well: stray quotation marks, forms, JSON with
   )
 })
 
+test('credentials in the query of a URL are masked, under each name of such a member', async () => {
+  const url = 'https://a.example/x?token=opens&a=1'
+  const shown = 'https://a.example/x?token=***&a=1'
+  expect(await MASKED.value({ url, forwardUrl: url })).toEqual({ url: shown, forwardUrl: shown })
+})
+
+test('a member whose name is spelled with escapes is masked', () => {
+  expect(maskedBody('{"pass\\u0077ord":"opens","a":1}')).toBe('{"pass\\u0077ord":"***","a":1}')
+  expect(maskedBody('{"a\\u0062":"shown"}')).toBe('{"a\\u0062":"shown"}')
+})
+
+const multipart = (name: string, value: string, more = '', line = '\r\n') =>
+  ['--B=x', `Content-Disposition: form-data; name="${name}"${more}`, '', value, '--B=x', ''].join(line)
+
+test('fields of a multipart body are masked by their names, up to the delimiter behind them', () => {
+  const head = 'Content-Disposition: form-data; name='
+  for (const line of ['\r\n', '\n'])
+    expect(maskedBody(`${multipart('a', 'shown', '', line)}${multipart('api_key', 'opens', '', line)}`)).toBe(
+      ['--B=x', `${head}"a"`, '', 'shown', '--B=x', '--B=x', `${head}"api_key"`, '', '***', ''].join(line),
+    )
+  expect(maskedBody(multipart('token', '{"a":"opens"}', '; filename="a"'))).not.toContain('opens')
+  expect(maskedBody('--B\r\nContent-Type: text/plain\r\n\r\nname="token"; shown')).toContain('shown')
+})
+
 describe('a property:', () => {
   const secret = fc.stringMatching(/^Zopens[\\"&={}[\]:, a-z€]{0,12}$/)
   const shown = fc.stringMatching(/^[\\"&={}[\]:, a-z€]{0,12}$/)
@@ -69,7 +93,10 @@ describe('a property:', () => {
     '€',
   )
   const anything = fc.array(piece, { maxLength: 40 }).map((pieces) => pieces.join(''))
-  const body = fc.oneof(jsonText, form, anything)
+  const parts = fc
+    .array(fc.tuple(name, fc.oneof(shown, jsonText)), { minLength: 1, maxLength: 3 })
+    .map((fields) => fields.map(([key, value]) => multipart(key, value)).join(''))
+  const body = fc.oneof(jsonText, form, parts, anything)
 
   test('parts of a body, masked each for itself, make up the masked body', () =>
     fc.assert(
@@ -92,14 +119,16 @@ describe('a property:', () => {
       fc.asyncProperty(
         secret,
         json,
-        fc.constantFrom('text', 'list', 'object', 'form'),
+        fc.constantFrom('text', 'list', 'object', 'form', 'multipart'),
         fc.constantFrom('a', 'user[name]', 'first name', 'a{b}', 'a<b', '\r\na', ' a'),
         async (value, other, kind, first) => {
           const inside = kind === 'list' ? [value] : kind === 'object' ? { a: [value] } : value
           const text =
-            kind === 'form'
-              ? `${first}=1&token=${encodeURIComponent(value)}&b=2`
-              : JSON.stringify({ a: other, token: inside, b: 2 })
+            kind === 'multipart'
+              ? multipart('token', value)
+              : kind === 'form'
+                ? `${first}=1&token=${encodeURIComponent(value)}&b=2`
+                : JSON.stringify({ a: other, token: inside, b: 2 })
           const bytes = Buffer.from(text)
           for (let end = 0; end <= bytes.length; end += 1) {
             const part = await MASKED.part(bytes.toString('latin1', 0, end), 0)
@@ -139,6 +168,11 @@ test.each([
   ['brackets', (count: number) => `{"token":${'['.repeat(count * 8)}`],
   ['credentials', (count: number) => '"token":1,'.repeat(count)],
   ['pairs', (count: number) => `a=&${'a&'.repeat(count * 4)}`],
+  [
+    'parts',
+    (count: number) => `--B\n${'\n--B\nContent-Disposition: form-data; name=token\n'.repeat(count / 6)}`,
+  ],
+  ['parts without a head', (count: number) => `--B\n${'\n--B'.repeat(count * 2)}`],
   ['names of pairs', (count: number) => `a=&${'a?'.repeat(count * 4)}`],
   ['a name of a pair', (count: number) => `${'a'.repeat(count * 8)}=1`],
 ])('%s cost no more than their length, in short steps', (what, bodyOf) => {

@@ -150,6 +150,9 @@ function* withoutQuotesIn(text: string, byStart: Starts): Steps<string> {
 /** API members that hold bodies. Members within these texts may have the name of a credential. */
 const BODY_MEMBERS = new Set(['body', 'bodyPreview'])
 
+/** API members that hold a URL, of whose query the credentials are masked. */
+const URL_MEMBERS = new Set(['url', 'forwardUrl'])
+
 /** Members that only sound like credentials: they say whether there is a secret, or where it is. */
 const HARMLESS = /(Set|SetAt|Label|Needed|Prefix|Count|Source)$/
 
@@ -188,7 +191,7 @@ export function* masked(value: unknown, name = '', quotes?: Quotes): Steps<unkno
 function* maskedText(text: string, name: string, quotes?: Quotes): Steps<string> {
   if (BODY_MEMBERS.has(name)) return yield* withoutSecrets(text, bodySecrets, 0, quotes)
   if (name === 'queryString') return yield* withoutSecrets(text, pairSecrets, 0, quotes)
-  if (name === 'url') {
+  if (URL_MEMBERS.has(name)) {
     const query = text.indexOf('?')
     if (query < 0) return text
     return text.slice(0, query) + (yield* withoutSecrets(text.slice(query), pairSecrets, 0, quotes))

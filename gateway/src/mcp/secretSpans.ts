@@ -1,3 +1,4 @@
+import { partName } from '@creel/core/engine/message'
 import { isCredentialName } from '@creel/core/exports'
 
 /** Characters of a text that are masked: from `start` up to, and without, `end`. */
@@ -60,7 +61,9 @@ function* jsonSecrets(text: string): SecretSpans {
       open = ENDS_TEXT.has(sign) ? -1 : quote
       continue
     }
-    isSecret = isCredentialName(text.slice(Math.max(open + 1, quote - NAME_CHARACTERS_MAX), quote))
+    isSecret = isCredentialName(
+      spelledOut(text.slice(Math.max(open + 1, quote - NAME_CHARACTERS_MAX), quote)),
+    )
     const start = afterBlanks(text, after + 1)
     const first = text.charCodeAt(start)
     isValue = first === QUOTE
@@ -78,6 +81,16 @@ function* jsonSecrets(text: string): SecretSpans {
     }
   }
   if (isValue && isSecret) yield { start: open, end: text.length, isJson: true }
+}
+
+const ESCAPE = /\\(?:u([0-9a-f]{4})|(.))/gi
+
+/** A name in JSON without its escapes: `pass\u0077ord` is `password`. Its beginning may be cut. */
+function spelledOut(name: string): string {
+  if (!name.includes('\\')) return name
+  return name.replaceAll(ESCAPE, (_escape, hex: string | undefined, character: string) =>
+    hex === undefined ? character : String.fromCharCode(Number.parseInt(hex, 16)),
+  )
 }
 
 /** Whether an odd number of backslashes precedes the quotation mark, within the string that starts at `open`. */
@@ -144,8 +157,35 @@ export function unescaped(name: string): string {
   }
 }
 
-/** Secrets of a body: of its JSON, and of its pairs if it begins like a form. */
+/** The first line of a multipart body, which begins each of its parts. */
+const DELIMITER = /^(?:\r?\n){0,8}(--[^\r\n]{1,70})\r?\n/
+/** Header lines of a part beyond these are not read. */
+const PART_HEAD_MAX = 4096
+const DISPOSITION = /^content-disposition:.*$/im
+
+/**
+ * Values of parts of a multipart body with the name of a credential, each up to the end of the delimiter behind it. Same
+ * guarantees as {@link jsonSecrets}.
+ */
+function* partSecrets(text: string, delimiter: string): SecretSpans {
+  for (let from = 0; from < text.length; ) {
+    yield
+    const next = text.indexOf(`\n${delimiter}`, from)
+    const end = next < 0 ? text.length : next + 1 + delimiter.length
+    const part = text.slice(from, Math.min(end, from + PART_HEAD_MAX))
+    const blank = /\r?\n\r?\n/.exec(part)
+    const head = DISPOSITION.exec(part.slice(0, blank?.index ?? 0))?.[0]
+    const start = blank === null ? end : from + blank.index + blank[0].length
+    if (start < end && head !== undefined && isCredentialName(partName(head) ?? ''))
+      yield { start, end, isJson: false }
+    from = end
+  }
+}
+
+/** Secrets of a body: of its JSON, and of its parts or pairs if it begins like multipart or a form. */
 export function bodySecrets(text: string): SecretSpans {
+  const delimiter = DELIMITER.exec(text)?.[1]
+  if (delimiter !== undefined) return merged(jsonSecrets(text), partSecrets(text, delimiter))
   return isForm(text) ? merged(jsonSecrets(text), pairSecrets(text)) : jsonSecrets(text)
 }
 

@@ -38,6 +38,7 @@ export {
   multipartFields,
   PARSED_BODY_BYTES_MAX,
   parsedBody,
+  partName,
   takeJson,
   urlEncodedPair,
   urlEncodedPairs,

@@ -262,13 +262,18 @@ export function multipartFields(contentType: string, body: Uint8Array): [name: s
   return fields
 }
 
+/** The field that a part of `multipart/form-data` is for, by its header lines. */
+export function partName(head: string): string | undefined {
+  return /;\s*name="([^"]*)"/i.exec(head)?.[1] ?? /;\s*name=([^\s;"]+)/i.exec(head)?.[1]
+}
+
 /** A part: CRLF, its header lines, an empty line, the value, CRLF. */
 function fieldOf(part: Buffer): [name: string, value: string] | undefined {
   const headEnd = part.subarray(0, HEAD_BYTES_MAX).indexOf(HEAD_END)
   if (headEnd < 0) return undefined
   const head = part.toString('utf8', 0, headEnd)
   if (/;\s*filename\*?=/i.test(head)) return undefined
-  const name = /;\s*name="([^"]*)"/i.exec(head)?.[1] ?? /;\s*name=([^\s;"]+)/i.exec(head)?.[1]
+  const name = partName(head)
   if (name === undefined) return undefined
   const valueEnd = part.subarray(-2).equals(Buffer.from('\r\n')) ? part.length - 2 : part.length
   return [
