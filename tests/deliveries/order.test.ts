@@ -214,6 +214,21 @@ describe('a key whose dead letter goes with its request', () => {
     const states = (await incidentsOf(alice, 'delivery.held')).map(({ state }) => state)
     expect(states.toSorted()).toEqual(['closed', 'open'])
   })
+
+  test('is freed by a skip from the recycle bin', async () => {
+    await using receiver = await refusing(new Set([0]))
+    const service = await startService({ limits: LIMITS, retryDelaysSeconds: [0.01] })
+    const { alice } = service
+    const { action, held } = await heldAction(alice, receiver.url)
+    await alice.delete(action.endpoint.at(`/requests/${held.requestId}`))
+    const at = action.endpoint.at(`/deliveries/${held.attemptId}`)
+    expect((await alice.post(`${at}/skip`)).body).toMatchObject({ requestId: held.requestId, key: 'k0' })
+    await action.isDone()
+    expect(receiver.received.map((one) => bodyOf(one).n)).toEqual([0, 0, 1])
+    expect((await action.backlog()).keysHeld).toEqual([])
+    // Everything else about the attempt stays in the bin.
+    expect((await alice.get(at)).status).toBe(404)
+  })
 })
 
 describe('the sweep of a request that holds a key', () => {

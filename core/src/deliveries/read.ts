@@ -85,7 +85,7 @@ export function findAttempt(db: Db, endpointId: string, id: number): Promise<Att
   return selectShown(db, endpointId).where('t.id', '=', id).executeTakeFirst()
 }
 
-/** Reads attempts that the caller has made, by id and in no order: also if their requests were deleted meanwhile. */
+/** Reads attempts by id, in no order, also those of requests in the recycle bin. */
 export function findAttempts(db: Db, endpointId: string, ids: readonly number[]): Promise<AttemptRow[]> {
   return ids.length === 0
     ? Promise.resolve([])

@@ -7,7 +7,7 @@ import { route, router } from '../api/route.ts'
 import { endpointId, Int64, parseInt64 } from '../api/values.ts'
 import { type EndpointRow, findsEndpoint } from '../endpoints/index.ts'
 import { skipHeld } from './flow/skip.ts'
-import { type AttemptRow, findAttempt, listAttempts } from './read.ts'
+import { type AttemptRow, findAttempt, findAttempts, listAttempts } from './read.ts'
 import { retryNow } from './retryNow.ts'
 import { DeliveryAttempt, DeliveryAttemptDetail, listInput } from './schema.ts'
 import { attemptView, attemptWithRecord } from './view.ts'
@@ -22,6 +22,15 @@ const findsAttempt: Finds<{ endpoint: EndpointRow; attempt: AttemptRow }> = asyn
   const { endpoint } = await findsEndpoint(ctx, ids)
   const id = parseInt64(ids.attemptId)
   const attempt = id === null ? undefined : await findAttempt(ctx.db, endpoint.id, id)
+  if (attempt === undefined) throw notFound('delivery attempt')
+  return { endpoint, attempt }
+}
+
+/** {@link findsAttempt}, also while the attempt's request is in the recycle bin: there it still holds its key. */
+const findsAnyAttempt: typeof findsAttempt = async (ctx, ids) => {
+  const { endpoint } = await findsEndpoint(ctx, ids)
+  const id = parseInt64(ids.attemptId)
+  const [attempt] = id === null ? [] : await findAttempts(ctx.db, endpoint.id, [id])
   if (attempt === undefined) throw notFound('delivery attempt')
   return { endpoint, attempt }
 }
@@ -77,7 +86,7 @@ export const deliveryRoutes = router({
       .object({ requestId: Int64, actionId: z.uuid(), key: z.string() })
       .meta({ id: 'SkippedDelivery' }),
     errors: ['validation_failed'],
-    finds: findsAttempt,
+    finds: findsAnyAttempt,
   }).mutation(({ ctx }) => skipHeld(ctx, ctx.endpoint.id, ctx.attempt.id)),
 
   get: route({
