@@ -59,6 +59,9 @@ export interface ForwardAction extends Target {
 /** Error of a request whose path would lead out of the base path of its destination. */
 export const UNSAFE_PATH = 'unsafe_path: the captured path would leave the base path of the destination'
 
+/** Code of an attempt whose message HTTP/1.1 cannot carry, as a CONNECT. It shows only when it is sent. */
+export const UNSENDABLE = 'unsendable'
+
 /** Reasons to end a delivery without sending. No attempt follows, and it does not become a dead letter. */
 export type Refusal =
   | 'oversize'
@@ -94,6 +97,10 @@ export const hasSucceeded = ({ result }: Pick<Ended, 'result'>): boolean => resu
 /** The code of an attempt's error, without details. */
 export const errorCodeOf = ({ result }: Pick<Ended, 'result'>): string | null =>
   result.error?.split(':', 1)[0] ?? null
+
+/** Whether an attempt was refused, when it was claimed or when it was to be sent: no other one would do better. */
+export const wasRefused = (ended: Ended): boolean =>
+  ended.attempt.refusal !== null || errorCodeOf(ended) === UNSENDABLE
 
 /** The facts of an ended attempt that an incident of its action shows. */
 export const occasionOf = ({ attempt, result }: Ended) => ({

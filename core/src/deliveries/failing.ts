@@ -1,7 +1,7 @@
 import { closeIncidents, closeIncidentsSilently, openIncident } from '../alerts/index.ts'
 import type { Services } from '../api/services.ts'
 import { run, statement, type Trx } from '../platform/db/index.ts'
-import { type Ended, errorCodeOf, hasSucceeded } from './attempt.ts'
+import { type Ended, errorCodeOf, hasSucceeded, wasRefused } from './attempt.ts'
 
 /** An action is failing when it has had no success for so long … */
 const FAILING_MS = 600_000
@@ -57,7 +57,7 @@ const LOCK_FAILING = statement(
  * leaves out notify actions, too: of their attempts only refused ones are recorded here, and no success.
  */
 export async function countFailures(services: Services, trx: Trx, ended: readonly Ended[]): Promise<void> {
-  const made = ended.filter(({ attempt }) => attempt.refusal === null)
+  const made = ended.filter((one) => !wasRefused(one))
   if (made.length === 0) return
   const groups = [...Map.groupBy(made, ({ attempt }) => attempt.action.id)]
   const recovered = groups.filter(([, group]) => group.some(hasSucceeded)).map(([actionId]) => actionId)

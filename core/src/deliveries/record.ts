@@ -5,7 +5,7 @@ import type { AttemptState } from '../engine/words/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { keepAnswer } from '../requests/index.ts'
 import { recordRuleOutcomes } from '../transformations/index.ts'
-import { type Attempt, type Ended, occasionOf } from './attempt.ts'
+import { type Attempt, type Ended, occasionOf, wasRefused } from './attempt.ts'
 import { countFailures } from './failing.ts'
 import { type Disposition, type FinishedAttempt, finishAlone, finishAttempts } from './finishStatement.ts'
 import { isFirst, tellFirstResults } from './firstResults.ts'
@@ -33,14 +33,11 @@ export interface AttemptOutcome {
  *
  * @param installation seconds between attempts, for actions without their own delays
  */
-function outcomeOf(
-  { attempt, result }: Ended,
-  installation: readonly number[],
-  random?: number,
-): AttemptOutcome {
+function outcomeOf(ended: Ended, installation: readonly number[], random?: number): AttemptOutcome {
+  const { attempt, result } = ended
   const { policy } = attempt.action
   const statusCode = result.received?.statusCode ?? null
-  const isDelivery = attempt.deliveryId !== null && attempt.refusal === null
+  const isDelivery = attempt.deliveryId !== null && !wasRefused(ended)
   const retried =
     isDelivery && result.error !== null && (statusCode === null || isRetried(policy, statusCode))
   const next = retried

@@ -11,7 +11,7 @@ import {
   ruleTurns,
   type SetResult,
 } from '../transformations/index.ts'
-import { type Attempt, type AttemptResult, type SentMessage, TIMEOUT_SECONDS } from './attempt.ts'
+import { type Attempt, type AttemptResult, type SentMessage, TIMEOUT_SECONDS, UNSENDABLE } from './attempt.ts'
 import { withHiddenAuth } from './auth.ts'
 import { creelHeaders, rehearsalHeader } from './forwardHeaders.ts'
 import { sendWithAuth } from './sendWithAuth.ts'
@@ -62,6 +62,8 @@ export async function sendAttempt(
       ? await outbound.send(request)
       : await sendWithAuth(services, attempt.workspaceId, auth, request)
   const rules = { rules: shaped?.applied ?? NO_RULES, ruleEnds: shaped?.ends ?? [] }
+  if ('outcome' in result && result.outcome === 'unsendable')
+    return { ...notSent(`${UNSENDABLE}: ${result.detail}`, clock.now()), ...rules }
   if ('failure' in result) {
     const { failure, durationMs } = result
     return { ...notSent(`auth: ${failure}`, clock.now()), durationMs, ...rules }
@@ -162,7 +164,6 @@ function notSent(error: string, now: Date): AttemptResult {
 /** Null for a 2xx, else a stable code, with details after a colon. */
 function errorOf(result: SendResult): string | null {
   if (result.outcome !== 'response') {
-    if (result.outcome === 'unsendable') return `connect: ${result.detail}`
     return `${result.outcome === 'aborted' ? 'interrupted' : result.outcome}: ${result.detail}`
   }
   const { statusCode } = result

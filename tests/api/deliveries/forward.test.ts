@@ -156,6 +156,23 @@ describe('a forward', () => {
     expect(receiver.received).toHaveLength(1)
   })
 
+  test('of a CONNECT ends unsent, and tells nothing of the receiver', async () => {
+    await using receiver = await startReceiver()
+    const endpoint = await service.alice.endpoint()
+    const breaker = { failures: 1, windowSeconds: 60, probeEverySeconds: 60 }
+    const action = { kind: 'forward', url: receiver.url, delivery: { breaker } }
+    expect((await service.alice.post(endpoint.at('/actions'), action)).status).toBe(201)
+    const sent = await sendRaw(endpoint.url, rawPost(endpoint).replace('POST', 'CONNECT'))
+    expect(sent.status).toBe(200)
+    const [attempt] = await ended(endpoint)
+    const error = 'unsendable: a CONNECT request cannot be forwarded'
+    expect(attempt).toMatchObject({ state: 'Errored', error, nextAttemptAt: null, hasDetail: false })
+    expect(await detail(endpoint, attempt?.id ?? 0)).toMatchObject({ sent: null, received: null })
+    await endpoint.capture()
+    await receiver.take(1)
+    expect((await ended(endpoint, 2)).map(({ state }) => state)).toEqual(['Succeeded', 'Errored'])
+  })
+
   test('lists repeated header fields of both sides as they were', async () => {
     await using receiver = await startReceiver({ status: 200, headers: { 'X-Two': ['a', 'b'] } })
     const endpoint = await service.alice.endpoint({ forwardUrl: receiver.url })

@@ -128,10 +128,11 @@ export function createOutbound(options: OutboundOptions): Outbound {
       const startedAt = performance.now()
       const durationMs = () => Math.round(performance.now() - startedAt)
       const destination = destinationOf(url)
-      if (destination === undefined)
+      // The answer to a CONNECT opens a tunnel.
+      if (destination === undefined || method === 'CONNECT')
         return {
           outcome: 'unsendable',
-          detail: 'not an http URL',
+          detail: method === 'CONNECT' ? 'a CONNECT request cannot be forwarded' : 'not an http URL',
           sentHeaders: headers,
           durationMs: durationMs(),
         }
