@@ -24,6 +24,7 @@ export {
   segmentIn,
 } from './paths.ts'
 export {
+  mayBeEvery,
   pathsOf,
   readValue,
   someValue,

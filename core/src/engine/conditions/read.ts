@@ -97,7 +97,8 @@ function* nodeLists(node: Node, segments: readonly Segment[]): Generator<readonl
   }
 }
 
-function mayBeEvery(segment: Segment): boolean {
+/** Whether a segment means every element of a list. */
+export function mayBeEvery(segment: Segment): boolean {
   return segment === EVERY || (typeof segment === 'object' && segment.element === EVERY)
 }
 

@@ -34,7 +34,7 @@ import type { WholePart } from '../language/targets.ts'
 import { type OriginalForm, originalForm, parseForm, writeForm } from './form.ts'
 import { type ChangeOfQuery, changedQuery, memberCountOf, namesIn } from './hidden.ts'
 import type { Meter } from './meter.ts'
-import { placedValue, placesOf } from './nodes.ts'
+import { placedValue, placeOf } from './nodes.ts'
 
 type Document =
   | { readonly kind: 'json'; root: LazyJson; readonly original: string }
@@ -176,7 +176,11 @@ export class Draft implements ReadRoot {
     return 'root' in document ? { value: document.root, isForm: document.kind === 'form' } : undefined
   }
 
-  /** The value at a path without `[*]`; null when it is missing. */
+  /**
+   * The value at a path without `[*]`; null when it is missing.
+   *
+   * @throws Fault `type` where `.*` leads into a list
+   */
   valueAt(path: Path): LazyJson {
     switch (path.root) {
       case 'headers': {
@@ -190,7 +194,7 @@ export class Draft implements ReadRoot {
       case 'body': {
         if (path.segments.length === 0) return this.bodyText() ?? null
         const document = this.readable()
-        const [place] = 'root' in document ? placesOf(document.root, path.segments, this.meter) : []
+        const place = 'root' in document ? placeOf(document.root, path.segments, this.meter) : undefined
         return place === undefined ? null : placedValue(place)
       }
     }

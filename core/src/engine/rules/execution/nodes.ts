@@ -8,8 +8,27 @@ export type Place =
   | { readonly holder: Map<string, LazyJson>; readonly key: string }
   | { readonly holder: LazyJson[]; readonly key: number }
 
-/** Every existing place at the end of segments, in the body's order. Objects on the way are opened, for changes. */
-export function placesOf(root: LazyJson, segments: readonly Segment[], meter: Meter): Place[] {
+/**
+ * The place at the end of segments for a step that takes one value; undefined when there is none.
+ *
+ * @throws Fault `type` where `.*` leads into a list
+ */
+export function placeOf(root: LazyJson, segments: readonly Segment[], meter: Meter): Place | undefined {
+  const [place] = placesOf(root, segments, meter, { every: false })
+  return place
+}
+
+/**
+ * Every existing place at the end of segments, in the body's order. Objects on the way are opened, for changes.
+ *
+ * @throws Fault `type` where a segment means every element, unless `every`
+ */
+export function placesOf(
+  root: LazyJson,
+  segments: readonly Segment[],
+  meter: Meter,
+  { every }: { readonly every: boolean } = { every: true },
+): Place[] {
   const places: Place[] = []
   const walk = (node: LazyJson, at: number): void => {
     meter.tick()
@@ -27,6 +46,7 @@ export function placesOf(root: LazyJson, segments: readonly Segment[], meter: Me
       return
     }
     if (!Array.isArray(node)) return
+    if (segment === EVERY && !every) throw notOne()
     const indexes = segment === EVERY ? node.keys() : [segment < 0 ? node.length + segment : segment]
     for (const key of indexes) {
       const child = node[key]
@@ -40,6 +60,10 @@ export function placesOf(root: LazyJson, segments: readonly Segment[], meter: Me
   }
   walk(root, 0)
   return places
+}
+
+function notOne(): Fault {
+  return new Fault('type', '".*" is every element of a list: this step takes one value.')
 }
 
 /** The present value of a place; undefined when there is none. */
@@ -217,7 +241,8 @@ function together(branches: readonly (KeepTree | undefined)[]): KeepTree | undef
  * The place that a step writes. Missing objects on the way are made.
  *
  * @returns the place; its value is missing when the member is new or the index is the list's length
- * @throws Fault `type` through a scalar, `not_found_index` for an index past the end or before the start
+ * @throws Fault `type` through a scalar or where `.*` leads into a list, `not_found_index` for an index past the end or
+ *   before the start
  */
 export function placeToWrite(root: LazyJson, segments: readonly Segment[]): Place {
   let node = root
@@ -245,6 +270,7 @@ function childPlace(node: LazyJson, written: Segment): Place {
       `${JSON.stringify(segment)} cannot be set in ${Array.isArray(node) ? 'a list' : 'a scalar'}.`,
     )
   }
+  if (segment === EVERY && Array.isArray(node)) throw notOne()
   if (typeof segment !== 'number' || !Array.isArray(node)) {
     throw new Fault('type', 'An index can be set in a list only.')
   }

@@ -38,6 +38,16 @@ describe('.0, .-1 and .* mean elements of a list, and members of an object', () 
     ],
     [step('set', { path: 'body.list.3', value: 9 }), 'fault: not_found_index'],
     [step('set', { path: 'body.list.*', value: 9 }), 'fault: type'],
+    [step('rename', { from: 'body.list.*.a', to: 'body.b' }), 'fault: type'],
+    [step('template', { path: 'body.b', template: 'x{{body.list.*.a}}' }), 'fault: type'],
+    [step('compute', { path: 'body.b', fn: 'add', args: ['body.list.*.a', 1] }), 'fault: type'],
+    [
+      [
+        ...step('rename', { from: 'body.object.*.a', to: 'body.b' }),
+        ...step('template', { path: 'body.object.*', template: '{{body.object.*}}{{body.b}}' }),
+      ],
+      '{"list":[{"a":1},{"a":2}],"object":{"0":{"a":3},"*":"{}4","-1":5},"b":4}',
+    ],
     [
       step('rename', { from: 'body.list.0.a', to: 'body.list.-1.b' }),
       '{"list":[{},{"a":2,"b":1}],"object":{"0":{"a":3},"*":{"a":4},"-1":5}}',

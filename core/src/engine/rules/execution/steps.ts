@@ -1,3 +1,4 @@
+import { mayBeEvery, type Path } from '../../conditions/index.ts'
 import {
   type AnyJson,
   isJsonArray,
@@ -6,7 +7,7 @@ import {
   membersOf,
   writeJson,
 } from '../../json/index.ts'
-import { renderTemplate } from '../../templates/index.ts'
+import { renderTemplate, type Template } from '../../templates/index.ts'
 import { boundedText } from '../functions/define.ts'
 import { Fault } from '../language/fault.ts'
 import { RUN_LIMITS } from '../language/limits.ts'
@@ -22,6 +23,7 @@ import {
   keepTree,
   type Place,
   placedValue,
+  placeOf,
   placesOf,
   placeToWrite,
   reduceTo,
@@ -54,6 +56,7 @@ export function runStep(step: CompiledStep, context: CallContext): boolean {
       if (write(step.target, step.value, draft, meter)) return true
       return found !== null && step.target.root === 'body' && draft.dropHidden()
     case 'template':
+      for (const part of step.template) if (isOfMany(part)) draft.valueAt(part)
       return write(
         step.target,
         boundedText(renderTemplate(step.template, draft, { enough: RUN_LIMITS.textBytes })),
@@ -66,6 +69,11 @@ export function runStep(step: CompiledStep, context: CallContext): boolean {
       return write(step.target, evaluate(step.call, context), draft, meter)
     }
   }
+}
+
+/** Whether a placeholder may mean several values: reading it as one is a fault then. */
+function isOfMany(part: Template[number]): part is Path {
+  return typeof part !== 'string' && part.root === 'body' && part.segments.some(mayBeEvery)
 }
 
 /** The digest that replaces a value. Equal values of a workspace have the same one. */
@@ -198,7 +206,7 @@ function rename(from: Target, to: Target, draft: Draft, meter: Meter): boolean {
   if ((from.root === 'body' || to.root === 'body') && draft.isEmpty) return false
   if (from.root === 'headers') return renameHeader(from.name, to, draft, meter)
   const root = draft.root()
-  const [source] = placesOf(root, from.segments, meter)
+  const source = placeOf(root, from.segments, meter)
   if (source === undefined) return false
   if (to.root === 'headers') {
     draft.setHeader(to.name, headerValueOf(placedValue(source)))
