@@ -316,6 +316,29 @@ describe('a subscription ends', () => {
     expect(idsAt(callback)).toEqual([])
   })
 
+  test('but not with its plan: it rests, and goes on with a plan that has subscriptions', async () => {
+    const client = await service.newClient('team')
+    const setPlan = (plan: 'free' | 'team') =>
+      service.operator.workspaces.setPlan({ workspace: client.workspaceId, plan })
+    const endpoint = await source(client, 'resting')
+    const passing = await source(client, 'passing')
+    await using callback = await startEcho()
+    const wanted = { cursor: null, delivery: deliveryTo(callback) }
+    const { id } = await subscribe({ ...wanted, name: 'resting.any' }, { key: client.key })
+    const other = await subscribe({ ...wanted, name: 'passing.any' }, { key: client.key })
+    await client.delete(`/api/v1/endpoints/${passing.id}`)
+    await setPlan('free')
+    const ids = async () =>
+      (await service.db.selectFrom('eventSubscriptions').select('id').execute()).map((row) => row.id)
+    await soon(async () => expect(await ids()).not.toContain(other.id))
+    expect((await endpoint.send()).status).toBe(200)
+    // Two looks pass over.
+    await Bun.sleep(1000)
+    expect([(await ids()).includes(id), idsAt(callback)]).toEqual([true, []])
+    await setPlan('team')
+    await soon(() => expect(idsAt(callback)).toHaveLength(1))
+  })
+
   test('but not if it is refreshed while the sweep comes to it', async () => {
     await source(service.alice, 'refreshed')
     await using callback = await startEcho()

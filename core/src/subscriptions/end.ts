@@ -1,7 +1,6 @@
 import type { Services } from '../api/services.ts'
 import { changeOf, recordChange } from '../audit/index.ts'
 import { isHere, isLive } from '../keys/index.ts'
-import { PLAN_KEYS } from '../plans/index.ts'
 import { type Db, run, statement, type Trx } from '../platform/db/index.ts'
 import { messageId, openCallback, sendMessage } from './callback.ts'
 import { ENDED_KEPT } from './declarations.ts'
@@ -12,15 +11,15 @@ import { auditedView } from './view.ts'
 const ROTATIONS_MAX = 100
 
 /**
- * Ids of subscriptions that must end at `$1`: expired, of a deleted endpoint, of a key that is no longer valid, or of a
- * plan without subscriptions (`$2`: those with). A key that ended because it was rotated hands its subscriptions on;
- * one that was revoked does not. `$3` is the only one that is asked about, or null for all.
+ * Ids of subscriptions that must end at `$1`: expired, of a deleted endpoint, or of a key that is no longer valid. A key
+ * that ended because it was rotated hands its subscriptions on; one that was revoked does not. `$2` is the only one that
+ * is asked about, or null for all.
  */
 const ENDING = statement(
   'ending subscriptions',
   `with recursive keys as (
     select s.id, s.key_id, s.address, 0 as depth from event_subscriptions s
-    where $3::uuid is null or s.id = $3::uuid
+    where $2::uuid is null or s.id = $2::uuid
     union all
     select c.id, k.replaced_by_id, c.address, c.depth + 1 from keys c join api_keys k on k.id = c.key_id
     where k.replaced_by_id is not null and k.revoked_at is null and k.expires_at <= $1::timestamptz
@@ -32,16 +31,14 @@ const ENDING = statement(
   select s.id, s.expires_at <= $1::timestamptz as is_expired
   from event_subscriptions s
   join endpoints e on e.id = s.endpoint_id
-  join workspaces w on w.id = s.workspace_id
-  where ($3::uuid is null or s.id = $3::uuid) and (
-    s.expires_at <= $1::timestamptz or e.deleted_at is not null or w.plan <> all ($2::text[])
+  where ($2::uuid is null or s.id = $2::uuid) and (
+    s.expires_at <= $1::timestamptz or e.deleted_at is not null
     or not exists (select from valid v where v.id = s.id))`,
 )
 
 /** Ends the subscriptions that may not go on, and tells their callbacks. Expired ones are deleted without notification. */
 export async function endInvalid(services: Services): Promise<void> {
-  const plans = PLAN_KEYS.filter((key) => services.plans[key].limits.eventSubscriptionsMax > 0)
-  const ending = (db: Db | Trx, only: string | null) => run(db, ENDING, [services.clock.now(), plans, only])
+  const ending = (db: Db | Trx, only: string | null) => run(db, ENDING, [services.clock.now(), only])
   for (const { id } of await ending(services.db, null)) {
     const ended = await services.db.transaction().execute(async (trx) => {
       await lockSubscription(trx, id)

@@ -4,7 +4,7 @@ import type { Services } from '../api/services.ts'
 import { hopsOf, isLoop } from '../deliveries/index.ts'
 import { queueLanes } from '../dispatch/index.ts'
 import { EventArguments, filterOf, keptType, readTogether, type SharedReader } from '../events/index.ts'
-import { planOf } from '../plans/index.ts'
+import { PLAN_KEYS, planOf } from '../plans/index.ts'
 import { columnsOf, Failures, type RowsOf, run, statement } from '../platform/db/index.ts'
 import { counter, counterBy, registers } from '../platform/metrics/index.ts'
 import { sealedAs } from '../platform/secrets/index.ts'
@@ -49,7 +49,10 @@ export const eventLag = new Histogram({
 /** Length of the window of `eventsPerMinuteMax`, in milliseconds. */
 const WINDOW_MS = 60_000
 
-/** Subscriptions at `$1` whose endpoint has requests that they did not look at, unless they are throttled. */
+/**
+ * Subscriptions at `$1` whose endpoint has requests that they did not look at, unless they are throttled, or rest while
+ * their plan has none (`$2`: the plans with some).
+ */
 const NEWS = statement(
   'subscriptions with news',
   `with newest as (
@@ -65,7 +68,7 @@ const NEWS = statement(
   cross join lateral (
     select count(*)::int as waiting from event_deliveries d where d.subscription_id = s.id and d.state = 'waiting'
   ) d
-  where s.expires_at > $1::timestamptz and (s.throttled_until is null or s.throttled_until <= $1::timestamptz)`,
+  where s.expires_at > $1::timestamptz and w.plan = any ($2::text[]) and (s.throttled_until is null or s.throttled_until <= $1::timestamptz)`,
 )
 
 type NewsRow = RowsOf<typeof NEWS>
@@ -116,7 +119,8 @@ const FILTERS_MAX = 2000
  */
 export async function pullEvents(services: Services): Promise<boolean> {
   const { db, clock, log } = services
-  const rows = await run(db, NEWS, [clock.now()])
+  const plans = PLAN_KEYS.filter((key) => services.plans[key].limits.eventSubscriptionsMax > 0)
+  const rows = await run(db, NEWS, [clock.now(), plans])
   const failures = new Failures()
   for (const [endpointId, ofEndpoint] of Map.groupBy(rows, (row) => row.endpointId)) {
     const readers = ofEndpoint.flatMap((row) => {
