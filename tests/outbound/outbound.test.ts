@@ -359,12 +359,23 @@ describe('hostile receivers', () => {
     })
   })
 
-  test('an answer that is not HTTP is called so', async () => {
-    const { port } = await receiver((socket) => socket.write('SSH-2.0-OpenSSH_9.9\r\n'))
-    expect(await client().send(post(`http://127.0.0.1:${port}/`))).toMatchObject({
-      outcome: 'reset',
-      detail: 'the response is not HTTP/1.1',
-    })
+  const NOT_HTTP = 'the response is not HTTP/1.1'
+  test.each([
+    ['that is not HTTP', 'SSH-2.0-OpenSSH_9.9\r\n', NOT_HTTP],
+    ['with a status below 100', 'HTTP/1.1 099 Early\r\nContent-Length: 0\r\n\r\n', NOT_HTTP],
+    [
+      'of two lengths',
+      'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
+      NOT_HTTP,
+    ],
+    [
+      'that switches protocols',
+      'HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n',
+      'the receiver switched protocols',
+    ],
+  ])('an answer %s is called so', async (_, words, detail) => {
+    const { port } = await receiver((socket) => socket.write(words))
+    expect(await client().send(post(`http://127.0.0.1:${port}/`))).toMatchObject({ outcome: 'reset', detail })
   })
 
   test.each([

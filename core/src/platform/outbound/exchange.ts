@@ -86,7 +86,8 @@ export function exchange(
       },
       onResponseStart(started, statusCode) {
         // 100, 102 and 103 are interim responses.
-        if (statusCode >= 200) head = { statusCode, headers: wireHeaders(started.rawHeaders) }
+        if (statusCode < 100) cut(NOT_HTTP)
+        else if (statusCode >= 200) head = { statusCode, headers: wireHeaders(started.rawHeaders) }
         else if (++interim > INTERIM_MAX) cut({ outcome: 'reset', detail: 'too many interim responses' })
       },
       onResponseData(_, chunk) {
@@ -117,6 +118,8 @@ function grown(bytes: Uint8Array, end: number, max: number): Uint8Array<ArrayBuf
   return longer
 }
 
+const NOT_HTTP: NoResponse = { outcome: 'reset', detail: 'the response is not HTTP/1.1' }
+
 function failureOf(error: unknown): NoResponse {
   if (error instanceof DialError) return { outcome: error.outcome, detail: error.detail }
   const message = error instanceof Error ? error.message : ''
@@ -125,9 +128,11 @@ function failureOf(error: unknown): NoResponse {
     return { outcome: 'unsendable', detail: message }
   if (code === 'UND_ERR_HEADERS_OVERFLOW')
     return { outcome: 'reset', detail: 'the response headers are too long' }
-  // Undici often leaves out its code.
-  if (error instanceof errors.HTTPParserError)
-    return { outcome: 'reset', detail: 'the response is not HTTP/1.1' }
+  // A 101, which nobody asked for.
+  if (message === 'bad upgrade') return { outcome: 'reset', detail: 'the receiver switched protocols' }
+  // Undici often leaves out the code of its parser.
+  if (error instanceof errors.HTTPParserError || error instanceof errors.ResponseContentLengthMismatchError)
+    return NOT_HTTP
   return { outcome: 'reset', detail: 'the connection was closed before a response arrived' }
 }
 
