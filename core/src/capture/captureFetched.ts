@@ -21,7 +21,10 @@ export interface Fetched {
   readonly note: string
 }
 
-/** Outcome of a fetched event. `present`: the endpoint has a capture with its id already. */
+/**
+ * Outcome of a fetched event. `present`: the endpoint has a capture with its id already. `discarded`: it had one, which is
+ * gone.
+ */
 export type FetchedOutcome = CaptureOutcome | { readonly state: 'present' }
 
 /** Fetched events of an endpoint, and the other work of the transaction that stores them. */
@@ -89,9 +92,7 @@ export async function captureFetched(
       await markReconciled(trx, settings.endpointId, ids)
       await applyConsequences(services, trx, storedOf(fresh, outcomes))
       const limited: FetchedOutcome = { state: 'limited', retryAfterSeconds: room.retryAfterSeconds }
-      const states = new Map(
-        missing.map((capture, index) => [capture, fetchedOutcome(outcomes[index] ?? limited)]),
-      )
+      const states = new Map(missing.map((capture, index) => [capture, outcomes[index] ?? limited]))
       await after(
         trx,
         evaluated.map((capture) => states.get(capture) ?? { state: 'present' }),
@@ -101,11 +102,6 @@ export async function captureFetched(
   })
   await tellOfRedactionFaults(services, settings, evaluated)
   return true
-}
-
-/** An event that the endpoint takes once and has taken is present, although its capture may be gone. */
-function fetchedOutcome(outcome: FetchedOutcome): FetchedOutcome {
-  return outcome.state === 'discarded' ? { state: 'present' } : outcome
 }
 
 const ROOM = statement(

@@ -154,6 +154,8 @@ async function fetchMissing(work: Work, sender: Fetching): Promise<Next> {
       const stored = idsOf('stored')
       await setEventStates(trx, row.id, stored, 'brought')
       await setEventStates(trx, row.id, idsOf('present'), 'present')
+      // Outstanding: no request has the event.
+      await setEventStates(trx, row.id, idsOf('discarded'), 'refused')
       await updateRun(trx, row.id, { capturedCount: capturedCount + stored.length })
     },
   })

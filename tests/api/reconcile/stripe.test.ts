@@ -121,6 +121,24 @@ describe('Stripe', () => {
     expect(receiver.received.length).toBe(2)
   })
 
+  test('an event that is discarded after its request was erased stays outstanding', async () => {
+    const event = stripeEvent(1, hoursAgo(1))
+    stripe.events.splice(0, stripe.events.length, event)
+    const dedupe = { by: 'event', windowSeconds: 3_600, then: 'discard' }
+    const endpoint = await service.alice.endpoint({ provider: 'stripe', dedupe })
+    await endpoint.capture({ body: JSON.stringify(event) })
+    const { body } = await service.alice.post('/api/v1/erasures', { value: event.id })
+    const erasure = `/api/v1/erasures/${Object(body).id}`
+    await eventually(
+      'the erasure',
+      async () => Object((await service.alice.get(erasure)).body).state === 'done',
+    )
+    expect(await endpoint.requests()).toEqual([])
+    expect((await reconciled(endpoint, senders.stripeOrder())).counts).toMatchObject({
+      ...{ found: 0, missing: 1, captured: 0, refused: 0, outstanding: 1 },
+    })
+  })
+
   test('what is captured has the numbers and members of the list, letter by letter', async () => {
     const event = stripeEvent(1, hoursAgo(1))
     stripe.events.splice(0, stripe.events.length, event)
