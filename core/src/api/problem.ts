@@ -18,11 +18,14 @@ const ProblemItem = z
     pointer: z
       .string()
       .nullable()
-      .meta({ description: 'JSON Pointer into the request body, as URI fragment; null for query input' }),
+      .meta({
+        description:
+          'JSON Pointer into the request body, as URI fragment; null for input of the query or the path',
+      }),
     parameter: z
       .string()
       .nullable()
-      .meta({ description: 'Name of the query parameter; null for body input' }),
+      .meta({ description: 'Name of the query parameter; null for input of the body or the path' }),
     code: z.string().meta({ description: `One of ${ITEM_CODES.join(', ')}; more may come` }),
     detail: z.string().meta({ description: 'One sentence for people' }),
   })
