@@ -24,8 +24,8 @@ export const EndpointStats = withExample(
     }),
     traffic: z.object({
       lastRequestAt: Timestamp.nullable(),
-      requestsLastHourCount: z.int(),
-      requestsLastDayCount: z.int(),
+      requestsLastHourCount: z.int().meta({ description: 'Of the stored requests' }),
+      requestsLastDayCount: z.int().meta({ description: 'Of the stored requests' }),
       rejectedCount: z.int().meta({ description: 'Captures answered 429 since creation' }),
       lastRejectedAt: Timestamp.nullable(),
       refusedCount: z.int().meta({ description: 'Captures refused with 401 or 403 since creation' }),

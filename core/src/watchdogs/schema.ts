@@ -67,7 +67,10 @@ export const Watchdog = z
     graceSeconds: z.int(),
     armedAt: Timestamp,
     lastMatchedAt: Timestamp.nullable(),
-    lastMatchedRequestId: Int64.nullable(),
+    lastMatchedRequestId: Int64.nullable().meta({
+      description:
+        'It may have been deleted since. A duplicate that `dedupe` discards matches and is not stored',
+    }),
     dueAt: Timestamp.nullable(),
     alarmAt: Timestamp.nullable(),
     alarmedAt: Timestamp.nullable(),
