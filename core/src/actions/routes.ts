@@ -3,7 +3,7 @@ import { listChannelStates } from '../alertChannels/index.ts'
 import type { Finds } from '../api/contract.ts'
 import { foundById } from '../api/errors.ts'
 import { requireFeature } from '../api/planGates.ts'
-import { route, router } from '../api/route.ts'
+import { get, post, put, remove, router } from '../api/route.ts'
 import { endpointId, optional } from '../api/values.ts'
 import { Backlog, readBacklog } from '../deliveries/index.ts'
 import { type EndpointRow, findsEndpoint } from '../endpoints/index.ts'
@@ -31,9 +31,7 @@ const findsAction: Finds<{ endpoint: EndpointRow; action: ActionRow }> = async (
 
 /** List, create, update and delete the actions of an endpoint. */
 export const actionRoutes = router({
-  list: route({
-    method: 'GET',
-    path: '/api/v1/endpoints/{endpointId}/actions',
+  list: get('/api/v1/endpoints/{endpointId}/actions', {
     summary: 'List the actions of an endpoint in dispatch order, with the kinds that can be added',
     tool: {
       name: 'list_actions',
@@ -53,18 +51,14 @@ export const actionRoutes = router({
     ),
   ),
 
-  health: route({
-    method: 'GET',
-    path: '/api/v1/endpoints/{endpointId}/actions/health',
+  health: get('/api/v1/endpoints/{endpointId}/actions/health', {
     summary: 'Read success rate, duration and backlog of each action over the last hour',
     input: z.object({ endpointId }),
     output: ActionHealth,
     finds: findsEndpoint,
   }).query(({ ctx }) => readHealth(ctx, ctx.endpoint.id)),
 
-  create: route({
-    method: 'POST',
-    path: '/api/v1/endpoints/{endpointId}/actions',
+  create: post('/api/v1/endpoints/{endpointId}/actions', {
     summary: 'Add an action: forward to a URL, or notify through an alert channel',
     tool: {
       name: 'create_action',
@@ -101,9 +95,7 @@ export const actionRoutes = router({
     check: checkNewAction,
   }).mutation(({ ctx, input }) => createAction(ctx, ctx.endpoint, input)),
 
-  update: route({
-    method: 'PUT',
-    path: '/api/v1/endpoints/{endpointId}/actions/{actionId}',
+  update: put('/api/v1/endpoints/{endpointId}/actions/{actionId}', {
     summary: 'Change the named members of an action',
     description:
       'An action that is switched off keeps its queued deliveries for 24 hours. They continue when it is switched on again.',
@@ -115,9 +107,7 @@ export const actionRoutes = router({
     check: (ctx, input) => checkActionChange(ctx, ctx.action, input),
   }).mutation(({ ctx, input }) => changeAction(ctx, ctx.endpoint, ctx.action, input)),
 
-  pause: route({
-    method: 'POST',
-    path: '/api/v1/endpoints/{endpointId}/actions/{actionId}/pause',
+  pause: post('/api/v1/endpoints/{endpointId}/actions/{actionId}/pause', {
     summary: 'Pause a forward action; its deliveries wait',
     description:
       'Captures go on. No attempt begins in any process once this has answered, retries included; those under way end. A request is deleted when its retention ends, whether or not it was delivered: the backlog tells how many will be.',
@@ -128,9 +118,7 @@ export const actionRoutes = router({
     check: async (ctx) => checkPausable(ctx.action),
   }).mutation(({ ctx }) => pauseAction(ctx, ctx.action)),
 
-  resume: route({
-    method: 'POST',
-    path: '/api/v1/endpoints/{endpointId}/actions/{actionId}/resume',
+  resume: post('/api/v1/endpoints/{endpointId}/actions/{actionId}/resume', {
     summary: 'Resume a paused action',
     input: z.object({
       endpointId,
@@ -146,18 +134,14 @@ export const actionRoutes = router({
     check: async (ctx) => checkPausable(ctx.action),
   }).mutation(({ ctx, input }) => resumeAction(ctx, ctx.action, input.perSecond ?? null)),
 
-  backlog: route({
-    method: 'GET',
-    path: '/api/v1/endpoints/{endpointId}/actions/{actionId}/backlog',
+  backlog: get('/api/v1/endpoints/{endpointId}/actions/{actionId}/backlog', {
     summary: "Read an action's backlog and its cause",
     input: z.object({ endpointId, actionId }),
     output: Backlog,
     finds: findsAction,
   }).query(({ ctx }) => readBacklog(ctx, { ...ctx.action, retentionMs: retentionMs(ctx.plan.limits) })),
 
-  remove: route({
-    method: 'DELETE',
-    path: '/api/v1/endpoints/{endpointId}/actions/{actionId}',
+  remove: remove('/api/v1/endpoints/{endpointId}/actions/{actionId}', {
     summary: 'Delete an action with its rules; its queued deliveries are dropped',
     input: z.object({ endpointId, actionId }),
     output: z.null(),

@@ -3,7 +3,7 @@ import { EVENTS, SUBSCRIBABLE_KINDS } from '../alerts/index.ts'
 import { createdCursor, idCursor, pageByTime, timeCursorInput } from '../api/cursors.ts'
 import { envelope, paged, pageInput } from '../api/pagination.ts'
 import { hasFeature, requireFeature } from '../api/planGates.ts'
-import { route, router } from '../api/route.ts'
+import { get, post, put, remove, router } from '../api/route.ts'
 import { recordChange } from '../audit/index.ts'
 import type { Plan } from '../plans/index.ts'
 import { channelOf, channelView } from './channel.ts'
@@ -27,7 +27,6 @@ import { testChannel } from './testChannel.ts'
 const id = z.string().meta({ format: 'uuid', description: 'Id of the alert channel' })
 
 const eventList = {
-  method: 'GET',
   summary: 'List the event kinds that a channel can subscribe to',
   input: z.object({}),
   narrows: true,
@@ -40,9 +39,7 @@ const listEvents = () => ({
 
 /** Manage and test alert channels; list their kinds, the events and the history of sends. */
 export const alertChannelRoutes = router({
-  list: route({
-    method: 'GET',
-    path: '/api/v1/alert-channels',
+  list: get('/api/v1/alert-channels', {
     summary: 'List alert channels, newest first',
     input: z.object({ ...pageInput, ...timeCursorInput }),
     output: envelope(AlertChannel),
@@ -56,9 +53,7 @@ export const alertChannelRoutes = router({
     })
   }),
 
-  create: route({
-    method: 'POST',
-    path: '/api/v1/alert-channels',
+  create: post('/api/v1/alert-channels', {
     summary: 'Add an alert channel, untested; follow with test',
     input: createInput,
     example: {
@@ -74,27 +69,22 @@ export const alertChannelRoutes = router({
     check: checkNewChannel,
   }).mutation(({ ctx, input }) => createChannel(ctx, input)),
 
-  kinds: route({
-    method: 'GET',
-    path: '/api/v1/alert-channels/kinds',
+  kinds: get('/api/v1/alert-channels/kinds', {
     summary: 'List the kinds of channel that this workspace can add',
     input: z.object({}),
     narrows: true,
     output: z.object({ items: z.array(AlertChannelKind) }),
   }).query(({ ctx }) => ({ items: kindsOf(ctx.plan) })),
 
-  events: route({ ...eventList, path: '/api/v1/alert-channels/events' }).query(listEvents),
+  events: get('/api/v1/alert-channels/events', eventList).query(listEvents),
 
   /** Alias of the `events` list. */
-  eventKinds: route({
+  eventKinds: get('/api/v1/alert-channels/event-kinds', {
     ...eventList,
-    path: '/api/v1/alert-channels/event-kinds',
     description: 'Alias of `/api/v1/alert-channels/events`.',
   }).query(listEvents),
 
-  deliveries: route({
-    method: 'GET',
-    path: '/api/v1/alert-channels/deliveries',
+  deliveries: get('/api/v1/alert-channels/deliveries', {
     summary: 'List the alerts sent in the last 30 days, newest first',
     input: historyInput,
     output: envelope(AlertDelivery),
@@ -104,18 +94,14 @@ export const alertChannelRoutes = router({
     return paged(found, input, { view: (row) => row, cursorOf: (row) => idCursor(row.id) })
   }),
 
-  get: route({
-    method: 'GET',
-    path: '/api/v1/alert-channels/{id}',
+  get: get('/api/v1/alert-channels/{id}', {
     summary: 'Read an alert channel',
     input: z.object({ id }),
     output: AlertChannel,
     finds: findsChannel,
   }).query(({ ctx }) => channelView(ctx.channel)),
 
-  update: route({
-    method: 'PUT',
-    path: '/api/v1/alert-channels/{id}',
+  update: put('/api/v1/alert-channels/{id}', {
     summary: 'Change the named members of an alert channel',
     description: 'Omit `secret` to keep the credential. Another credential or setting makes it untested.',
     input: updateInput,
@@ -125,9 +111,7 @@ export const alertChannelRoutes = router({
     check: (ctx, input) => checkChannelChange(ctx, ctx.channel, input),
   }).mutation(({ ctx, input }) => changeChannel(ctx, ctx.channel.id, input)),
 
-  remove: route({
-    method: 'DELETE',
-    path: '/api/v1/alert-channels/{id}',
+  remove: remove('/api/v1/alert-channels/{id}', {
     summary: 'Delete an alert channel; its history and its actions stay',
     input: z.object({ id }),
     output: z.null(),
@@ -140,9 +124,7 @@ export const alertChannelRoutes = router({
     return null
   }),
 
-  test: route({
-    method: 'POST',
-    path: '/api/v1/alert-channels/{id}/test',
+  test: post('/api/v1/alert-channels/{id}/test', {
     summary: 'Send a real message, also when the channel is off or muted',
     description: "A rejected send is 200 with `delivered: false` and the provider's words in `detail`.",
     input: z.object({ id }),

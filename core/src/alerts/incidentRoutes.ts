@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import { type Between, pageByTime, type TimePlace, timeCursor, timeCursorInput } from '../api/cursors.ts'
 import { envelope, type Page, paged, pageInput } from '../api/pagination.ts'
-import { route, router } from '../api/route.ts'
+import { get, router } from '../api/route.ts'
 import { optional, Timestamp } from '../api/values.ts'
 
 /** Values of the state filter; an incident is open until `closedAt` is set. */
@@ -45,9 +45,7 @@ const Incident = z
   .meta({ id: 'Incident' })
 
 export const incidentRoutes = router({
-  list: route({
-    method: 'GET',
-    path: '/api/v1/incidents',
+  list: get('/api/v1/incidents', {
     summary: 'List incidents, newest first',
     description:
       'One incident per outage of a subject, with a running count. Closed incidents are kept as long as alerts.',

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Context } from '../api/context.ts'
-import { route, router } from '../api/route.ts'
+import { post, router } from '../api/route.ts'
 import { endpointId, Int64 } from '../api/values.ts'
 import { answerScript, renderedInSteps, responsesForInSteps } from '../capture/index.ts'
 import {
@@ -19,9 +19,7 @@ import { countLong, findContent, previewing, storedRequest } from '../requests/i
 
 /** Try scripted answers on a stored request; nothing is saved, counted or sent. */
 export const answerRoutes = router({
-  previewResponses: route({
-    method: 'POST',
-    path: '/api/v1/endpoints/{endpointId}/responses/preview',
+  previewResponses: post('/api/v1/endpoints/{endpointId}/responses/preview', {
     summary: 'Show which scripted response would answer a captured request',
     description: 'Counts are left out: a response with `times` counts as if it had some left.',
     tool: {

@@ -1,37 +1,33 @@
 import { describe, expect, test } from 'bun:test'
 import { tracked } from '@trpc/server'
 import { z } from 'zod'
-import { route, stream } from './route.ts'
+import { post, stream } from './route.ts'
 
 /** Most of a declaration is checked by its types: `@ts-expect-error` fails the build if such a check is missing. */
 
 const input = z.object({ endpointId: z.string(), name: z.string() })
 const STREAM_PATH = '/api/v1/things/stream'
 
-const called = {
-  method: 'POST',
-  path: '/api/v1/things/{endpointId}',
-  summary: 'Make a thing',
-  output: z.null(),
-} as const
+const called = { summary: 'Make a thing', output: z.null() } as const
+const PATH = '/api/v1/things/{endpointId}'
 
-describe('route()', () => {
+describe('post()', () => {
   test('takes an example of its input without the ids of the path', () => {
-    const { contract } = route({ ...called, input, example: { name: 'orders' } })._def.meta ?? {}
+    const { contract } = post(PATH, { ...called, input, example: { name: 'orders' } })._def.meta ?? {}
     expect(contract?.example).toEqual({ name: 'orders' })
     // @ts-expect-error: a member of another type
-    route({ ...called, input, example: { name: 1 } })
+    post(PATH, { ...called, input, example: { name: 1 } })
     // @ts-expect-error: a member is missing
-    route({ ...called, input, example: {} })
+    post(PATH, { ...called, input, example: {} })
     // @ts-expect-error: an unknown member
-    route({ ...called, input, example: { name: 'orders', title: 'Orders' } })
+    post(PATH, { ...called, input, example: { name: 'orders', title: 'Orders' } })
+    // @ts-expect-error: a parameter of the path that the input lacks
+    post('/api/v1/things/{thingId}', { ...called, input })
   })
 })
 
 describe('stream()', () => {
-  const declared = stream({
-    method: 'GET',
-    path: STREAM_PATH,
+  const declared = stream(STREAM_PATH, {
     summary: 'Follow things',
     input: z.object({}),
     events: { made: z.object({ count: z.int() }) },

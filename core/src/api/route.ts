@@ -18,9 +18,8 @@ interface Declaration<
   Shape extends z.core.$ZodLooseShape,
   Output,
   Found extends object,
-> extends Omit<RouteContract, 'path' | 'input' | 'example' | 'output' | 'finds' | 'tool'>,
+> extends Omit<RouteContract, 'method' | 'path' | 'input' | 'example' | 'output' | 'finds' | 'tool'>,
     Checks<Shape, Found> {
-  readonly path: Path
   readonly input: z.ZodObject<Shape>
   readonly example?: Omit<z.input<z.ZodObject<NoInfer<Shape>>>, PathParameter<Path>>
   readonly output: Output
@@ -29,13 +28,11 @@ interface Declaration<
 }
 
 interface StreamDeclaration<
-  Path extends `/${string}`,
   Shape extends z.core.$ZodLooseShape,
   Events extends StreamContract['events'],
   Found extends object,
-> extends Omit<StreamContract, 'path' | 'input' | 'events' | 'finds'>,
+> extends Omit<StreamContract, 'method' | 'path' | 'input' | 'events' | 'finds'>,
     Checks<Shape, Found> {
-  readonly path: Path
   readonly input: z.ZodObject<Shape>
   readonly events: Events
   readonly finds?: Finds<Found>
@@ -113,18 +110,31 @@ function checked<Shape extends z.core.$ZodLooseShape, Found extends object = Rec
 }
 
 /**
- * Declares a route once: the tRPC procedure and its REST contract. Every `{parameter}` of the path must be a member of
- * `input`, or the declaration does not compile. Checks run in this order: scope, `finds`, `gate`, input.
+ * Declares routes of a method, each once: `get('/api/v1/things/{thingId}', { summary, input, output, … })` is the tRPC
+ * procedure and its REST contract. Every `{parameter}` of the path must be a member of `input`, or the declaration does
+ * not compile. Checks run in this order: scope, `finds`, `gate`, input.
  */
-export function route<
-  const Path extends `/${string}`,
-  Shape extends z.core.$ZodLooseShape & Record<PathParameter<Path>, z.ZodType>,
-  Output extends z.ZodType,
-  Found extends object = Record<never, never>,
->(declaration: Declaration<Path, Shape, Output, Found>) {
-  const contract: RouteContract = { ...declaration, finds: findsOf(declaration) }
-  return checked(declaration, { contract }, () => scopeOf(declaration)).output(inOneTurn(declaration.output))
+function declares(method: RouteContract['method']) {
+  return <
+    const Path extends `/${string}`,
+    Shape extends z.core.$ZodLooseShape & Record<PathParameter<Path>, z.ZodType>,
+    Output extends z.ZodType,
+    Found extends object = Record<never, never>,
+  >(
+    path: Path,
+    declaration: Declaration<Path, Shape, Output, Found>,
+  ) => {
+    const whole = { ...declaration, method, path }
+    const contract: RouteContract = { ...whole, finds: findsOf(whole) }
+    return checked(declaration, { contract }, () => scopeOf(whole)).output(inOneTurn(declaration.output))
+  }
 }
+
+export const get = declares('GET')
+export const post = declares('POST')
+export const put = declares('PUT')
+export const patch = declares('PATCH')
+export const remove = declares('DELETE')
 
 /**
  * The schema without its asynchronous parser, which tRPC would prefer. Zod compiles only the synchronous one, which
@@ -162,9 +172,10 @@ export function stream<
   Shape extends z.core.$ZodLooseShape & Record<PathParameter<Path>, z.ZodType>,
   Events extends StreamContract['events'],
   Found extends object = Record<never, never>,
->(declaration: StreamDeclaration<Path, Shape, Events, Found>) {
-  const contract: StreamContract = { ...declaration, finds: findsOf(declaration) }
-  return checked(declaration, { stream: contract }, () => scopeOf(declaration)).output(
+>(path: Path, declaration: StreamDeclaration<Shape, Events, Found>) {
+  const whole = { ...declaration, method: 'GET', path } as const
+  const contract: StreamContract = { ...whole, finds: findsOf(whole) }
+  return checked(declaration, { stream: contract }, () => scopeOf(whole)).output(
     inOneTurn(eventsOf<Events>()),
   )
 }

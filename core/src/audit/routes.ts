@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely'
 import { z } from 'zod'
 import { idCursor, idCursorInput } from '../api/cursors.ts'
 import { envelope, paged, pageInput } from '../api/pagination.ts'
-import { route, router } from '../api/route.ts'
+import { get, router } from '../api/route.ts'
 import { ACTOR_KINDS } from '../api/services.ts'
 import { InstantInput, Int64, optional, Timestamp } from '../api/values.ts'
 import type { AuditEntriesTable } from '../platform/db/index.ts'
@@ -67,9 +67,7 @@ export function entryView(row: Selectable<AuditEntriesTable>): z.input<typeof Au
 
 /** Read the changes in the caller's workspace, with their authors. */
 export const auditRoutes = router({
-  list: route({
-    method: 'GET',
-    path: '/api/v1/audit',
+  list: get('/api/v1/audit', {
     summary: 'List the audit log, newest first',
     description:
       'Entries are written in the transaction of the change and never altered. Captures, deliveries, replays and samples are not in it: they are records themselves. Secrets are masked.',

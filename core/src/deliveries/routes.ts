@@ -3,7 +3,7 @@ import type { Finds } from '../api/contract.ts'
 import { idCursor } from '../api/cursors.ts'
 import { notFound } from '../api/errors.ts'
 import { envelope, paged } from '../api/pagination.ts'
-import { route, router } from '../api/route.ts'
+import { get, post, router } from '../api/route.ts'
 import { endpointId, Int64, parseInt64 } from '../api/values.ts'
 import { type EndpointRow, findsEndpoint } from '../endpoints/index.ts'
 import { skipHeld } from './flow/skip.ts'
@@ -36,9 +36,7 @@ const findsAnyAttempt: typeof findsAttempt = async (ctx, ids) => {
 }
 
 export const deliveryRoutes = router({
-  list: route({
-    method: 'GET',
-    path: '/api/v1/endpoints/{endpointId}/deliveries',
+  list: get('/api/v1/endpoints/{endpointId}/deliveries', {
     summary: 'List delivery attempts, newest first, across requests, retries and replays',
     tool: {
       name: 'read_deliveries',
@@ -56,9 +54,7 @@ export const deliveryRoutes = router({
     return paged(found, input, { view: attemptView, cursorOf: ({ id }) => idCursor(id) })
   }),
 
-  retryNow: route({
-    method: 'POST',
-    path: '/api/v1/endpoints/{endpointId}/deliveries/{attemptId}/retry',
+  retryNow: post('/api/v1/endpoints/{endpointId}/deliveries/{attemptId}/retry', {
     summary: 'Retry a delivery now',
     description:
       'Takes the place of the next scheduled attempt. Refused if no attempt is scheduled: replay the request instead.',
@@ -75,9 +71,7 @@ export const deliveryRoutes = router({
     finds: findsAttempt,
   }).mutation(({ ctx }) => retryNow(ctx, ctx.endpoint.id, ctx.attempt.id)),
 
-  skip: route({
-    method: 'POST',
-    path: '/api/v1/endpoints/{endpointId}/deliveries/{attemptId}/skip',
+  skip: post('/api/v1/endpoints/{endpointId}/deliveries/{attemptId}/skip', {
     summary: 'Skip a dead letter that holds the deliveries of its key',
     description:
       'For ordered actions with `onDeadLetter: hold`. The delivery stays a dead letter. A successful replay frees the key as well.',
@@ -89,9 +83,7 @@ export const deliveryRoutes = router({
     finds: findsAnyAttempt,
   }).mutation(({ ctx }) => skipHeld(ctx, ctx.endpoint.id, ctx.attempt.id)),
 
-  get: route({
-    method: 'GET',
-    path: '/api/v1/endpoints/{endpointId}/deliveries/{attemptId}',
+  get: get('/api/v1/endpoints/{endpointId}/deliveries/{attemptId}', {
     summary: 'Read a delivery attempt with its exact request and response',
     description:
       'The record is kept as long as the attempt, also when its request is evicted to make room for newer ones. It is deleted with a request that is deleted, or removed by retention or a limit in bytes; then `sent` and `received` are null.',

@@ -3,7 +3,7 @@ import { closeIncidentsOfEndpoints } from '../alerts/index.ts'
 import type { Context } from '../api/context.ts'
 import { EXAMPLE_IDS } from '../api/examples.ts'
 import { requireFeature } from '../api/planGates.ts'
-import { route, router } from '../api/route.ts'
+import { patch, post, remove, router } from '../api/route.ts'
 import { endpointId } from '../api/values.ts'
 import { recordChange } from '../audit/index.ts'
 import { newId } from '../cells/index.ts'
@@ -33,9 +33,7 @@ import { changeEndpoint, checkEndpointChange } from './update.ts'
  * because the deprecated forward members write actions, and actions import endpoints.
  */
 export const endpointEditingRoutes = router({
-  create: route({
-    method: 'POST',
-    path: '/api/v1/endpoints',
+  create: post('/api/v1/endpoints', {
     summary: 'Create an endpoint; with `ttlSeconds` an ephemeral one',
     tool: {
       name: 'create_endpoint',
@@ -68,9 +66,7 @@ export const endpointEditingRoutes = router({
     check: (ctx, input) => checkNewEndpoint(ctx, asSpelled(ctx.rawBody, input)),
   }).mutation(({ ctx, input }) => createEndpoint(ctx, asSpelled(ctx.rawBody, input))),
 
-  update: route({
-    method: 'PATCH',
-    path: '/api/v1/endpoints/{endpointId}',
+  update: patch('/api/v1/endpoints/{endpointId}', {
     summary: 'Change the named members of an endpoint',
     tool: {
       name: 'script_answers',
@@ -97,9 +93,7 @@ export const endpointEditingRoutes = router({
     check: (ctx, input) => checkEndpointChange(ctx, ctx.endpoint, asSpelled(ctx.rawBody, input)),
   }).mutation(({ ctx, input }) => changeEndpoint(ctx, ctx.endpoint, asSpelled(ctx.rawBody, input))),
 
-  rotateUrl: route({
-    method: 'POST',
-    path: '/api/v1/endpoints/{endpointId}/rotate-url',
+  rotateUrl: post('/api/v1/endpoints/{endpointId}/rotate-url', {
     summary: 'Create a new capture URL; the old one keeps working for a while',
     description:
       'Id, settings and stored requests stay. After `previousUrlUntil` the old URL answers 404. Only the latest old URL keeps working: another rotation ends an older one at once.',
@@ -109,9 +103,7 @@ export const endpointEditingRoutes = router({
     finds: findsEndpoint,
   }).mutation(({ ctx, input }) => rotateCaptureUrl(ctx, ctx.endpoint.id, input.overlapSeconds)),
 
-  resetResponses: route({
-    method: 'POST',
-    path: '/api/v1/endpoints/{endpointId}/responses/reset',
+  resetResponses: post('/api/v1/endpoints/{endpointId}/responses/reset', {
     summary: 'Reset the counts of the scripted responses',
     tool: {
       name: 'reset_answers',
@@ -125,9 +117,7 @@ export const endpointEditingRoutes = router({
     finds: findsEndpoint,
   }).mutation(({ ctx }) => resetResponses(ctx, ctx.endpoint.id)),
 
-  remove: route({
-    method: 'DELETE',
-    path: '/api/v1/endpoints/{endpointId}',
+  remove: remove('/api/v1/endpoints/{endpointId}', {
     summary: 'Delete an endpoint with all its stored requests; irreversible',
     input: z.object({ endpointId }),
     output: z.null(),

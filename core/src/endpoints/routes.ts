@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { createdCursor, timeCursorInput } from '../api/cursors.ts'
 import { envelope, paged, pageInput } from '../api/pagination.ts'
-import { route, router } from '../api/route.ts'
+import { get, router } from '../api/route.ts'
 import { endpointId } from '../api/values.ts'
 import { findsEndpoint } from './find.ts'
 import { listEndpoints } from './queries.ts'
@@ -9,9 +9,7 @@ import { Endpoint } from './schema.ts'
 import { endpointView } from './view.ts'
 
 export const endpointRoutes = router({
-  list: route({
-    method: 'GET',
-    path: '/api/v1/endpoints',
+  list: get('/api/v1/endpoints', {
     summary: 'List endpoints, newest first',
     tool: {
       name: 'list_endpoints',
@@ -30,9 +28,7 @@ export const endpointRoutes = router({
     return paged(found, input, { view: (row) => endpointView(row, ctx), cursorOf: createdCursor })
   }),
 
-  get: route({
-    method: 'GET',
-    path: '/api/v1/endpoints/{endpointId}',
+  get: get('/api/v1/endpoints/{endpointId}', {
     summary: 'Read an endpoint',
     input: z.object({ endpointId }),
     output: Endpoint,

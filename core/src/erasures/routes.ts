@@ -3,7 +3,7 @@ import { Download, type Finds } from '../api/contract.ts'
 import { createdCursor, pageByTime } from '../api/cursors.ts'
 import { foundById } from '../api/errors.ts'
 import { envelope, paged } from '../api/pagination.ts'
-import { route, router } from '../api/route.ts'
+import { get, post, router } from '../api/route.ts'
 import { erasureView, reportOf } from './report.ts'
 import type { ErasureRow } from './run.ts'
 import { Erasure, erasureInput, listInput, startInput } from './schema.ts'
@@ -19,9 +19,7 @@ const findsErasure: Finds<{ erasure: ErasureRow }> = async (ctx, ids) => {
 
 /** Find and delete everything that holds a value, like the address of a person who asks to be forgotten. */
 export const erasureRoutes = router({
-  start: route({
-    method: 'POST',
-    path: '/api/v1/erasures',
+  start: post('/api/v1/erasures', {
     summary: 'Find and delete everything that holds a value',
     description:
       'Captures of all endpoints, also in the recycle bin, delivery attempts, recorded answers of replays, messages of alerts, and events that wait for agents. It works for some seconds before it answers, and continues in the background. The audit log keeps a keyed hash of the value.',
@@ -33,9 +31,7 @@ export const erasureRoutes = router({
     errors: ['rate_limited'],
   }).mutation(async ({ ctx, input }) => erasureView(await startErasure(ctx, input))),
 
-  list: route({
-    method: 'GET',
-    path: '/api/v1/erasures',
+  list: get('/api/v1/erasures', {
     summary: 'List erasures, newest first',
     input: listInput,
     scope: 'admin',
@@ -45,9 +41,7 @@ export const erasureRoutes = router({
     return paged(found, input, { view: erasureView, cursorOf: createdCursor })
   }),
 
-  get: route({
-    method: 'GET',
-    path: '/api/v1/erasures/{erasureId}',
+  get: get('/api/v1/erasures/{erasureId}', {
     summary: 'Read an erasure, also while it runs',
     input: erasureInput,
     scope: 'admin',
@@ -55,9 +49,7 @@ export const erasureRoutes = router({
     finds: findsErasure,
   }).query(({ ctx }) => erasureView(ctx.erasure)),
 
-  report: route({
-    method: 'GET',
-    path: '/api/v1/erasures/{erasureId}/report',
+  report: get('/api/v1/erasures/{erasureId}/report', {
     summary: 'Read the report of an erasure as Markdown, to hand on',
     input: erasureInput,
     scope: 'admin',

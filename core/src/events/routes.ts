@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import { hasFeature } from '../api/planGates.ts'
-import { route, router } from '../api/route.ts'
+import { get, post, router } from '../api/route.ts'
 import { searching } from '../requests/index.ts'
 import { readArguments } from './filter.ts'
 import { pollEvents } from './poll.ts'
@@ -10,9 +10,7 @@ import { ANY, type EventSource, listSources } from './sources.ts'
 
 /** Webhooks as events for agents: the types that there are, and what happened. */
 export const eventRoutes = router({
-  types: route({
-    method: 'GET',
-    path: '/api/v1/events/types',
+  types: get('/api/v1/events/types', {
     summary: 'List event types, as `events/list` of `/mcp` does',
     description:
       'Each endpoint has `<slug>.any` and a type for each of its frequent labels. Names never change. At most 300, of the busiest endpoints.',
@@ -21,9 +19,7 @@ export const eventRoutes = router({
     narrows: true,
   }).query(({ ctx, input }) => listTypes(ctx, input.cursor)),
 
-  poll: route({
-    method: 'POST',
-    path: '/api/v1/events/poll',
+  poll: post('/api/v1/events/poll', {
     summary: 'Read events after a cursor, as `events/poll` of `/mcp` does',
     description:
       'Each captured request is an event, oldest first. Keep `cursor` and give it to the next call. `truncated`: events that matched may have been removed before they were read, or were skipped.',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Download, DownloadStream } from '../api/contract.ts'
 import { shredded } from '../api/errors.ts'
-import { route, router } from '../api/route.ts'
+import { get, post, router } from '../api/route.ts'
 import { endpointId, Int64, optional } from '../api/values.ts'
 import { findsEndpoint } from '../endpoints/index.ts'
 import { isShredded } from '../platform/secrets/index.ts'
@@ -21,9 +21,7 @@ const NDJSON = 'application/x-ndjson'
 const [firstType, ...otherTypes] = [...new Set(Object.values(FORMATS).map(({ contentType }) => contentType))]
 
 export const exportRoutes = router({
-  export: route({
-    method: 'GET',
-    path: '/api/v1/endpoints/{endpointId}/requests/{requestId}/export',
+  export: get('/api/v1/endpoints/{endpointId}/requests/{requestId}/export', {
     summary: 'Export a captured request as a command, a program, a HAR file or the raw message',
     description: `\`format\` is one of ${Object.entries(FORMATS)
       .map(([name, { about }]) => `\`${name}\` (${about})`)
@@ -60,9 +58,7 @@ export const exportRoutes = router({
 
 /** Transfers of any size, which `/trpc` cannot carry. */
 export const transferRoutes = router({
-  exportMany: route({
-    method: 'GET',
-    path: '/api/v1/endpoints/{endpointId}/requests/export',
+  exportMany: get('/api/v1/endpoints/{endpointId}/requests/export', {
     summary: 'Export every matching request, oldest first, in a stream',
     description:
       'The filters of the list. `ndjson` has everything that arrived, byte for byte, and can be imported; `har` is a HAR 1.2 file. Requests that arrive during the export are left out.',
@@ -87,9 +83,7 @@ export const transferRoutes = router({
     }
   }),
 
-  import: route({
-    method: 'POST',
-    path: '/api/v1/endpoints/{endpointId}/requests/import',
+  import: post('/api/v1/endpoints/{endpointId}/requests/import', {
     summary: 'Store requests that were exported as NDJSON, with their times',
     description:
       'They are marked as `imported`, get new ids, and are never dispatched. All lines are stored or none: every line is checked before the first is stored, and the first 50 parts that are wrong are named. Imports of a workspace take turns.',

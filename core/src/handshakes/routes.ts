@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { withExample } from '../api/examples.ts'
-import { route, router } from '../api/route.ts'
+import { post, router } from '../api/route.ts'
 import { endpointId, Int64 } from '../api/values.ts'
 import { findsRequest } from '../requests/index.ts'
 import { ANSWER_BYTES_MAX, confirmHandshake } from './confirm.ts'
@@ -27,9 +27,7 @@ const HandshakeConfirmation = withExample(
 
 /** Confirm handshakes of senders; the API lists them among the routes of `requests`. */
 export const handshakeRoutes = router({
-  confirm: route({
-    method: 'POST',
-    path: '/api/v1/endpoints/{endpointId}/requests/{requestId}/confirm',
+  confirm: post('/api/v1/endpoints/{endpointId}/requests/{requestId}/confirm', {
     summary: 'Confirm the handshake of a sender of CloudEvents by the callback that it gave',
     description:
       'For a captured `OPTIONS` with `WebHook-Request-Origin` and `WebHook-Request-Callback`: the URL is called once with GET, as the webhook binding of CloudEvents has it. Private addresses are refused unless the operator allows them. A call that fails is an outcome, not an error. Endpoints with the provider `cloudevents` answer handshakes themselves; the callback is for senders that want it.',

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Context, operatorProcedure, operatorRouterOf } from '../api/context.ts'
 import type { Finds } from '../api/contract.ts'
 import { foundById, notFound, validationFailed } from '../api/errors.ts'
-import { route, router } from '../api/route.ts'
+import { get, patch, post, remove, router } from '../api/route.ts'
 import { recordChange } from '../audit/index.ts'
 import { EndpointReference, endpointIdOf, findsNamedEndpoint } from '../endpoints/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
@@ -127,18 +127,14 @@ const NewKey = NewApiKey.meta({ id: 'NewApiKey' })
 
 /** Manage the API keys of the caller's own workspace. */
 export const keyRoutes = router({
-  list: route({
-    method: 'GET',
-    path: '/api/v1/keys',
+  list: get('/api/v1/keys', {
     summary: 'List the API keys of the workspace, newest first, with expired and revoked keys',
     scope: 'admin',
     input: z.object({}),
     output: z.object({ items: z.array(Key) }),
   }).query(async ({ ctx }) => ({ items: await listKeys(ctx.db, ctx.workspace.id) })),
 
-  create: route({
-    method: 'POST',
-    path: '/api/v1/keys',
+  create: post('/api/v1/keys', {
     summary: 'Create an API key; only this answer shows it',
     description:
       'For a key of one endpoint, other endpoints answer 404, lists have its endpoint only, and routes about the whole workspace answer 403.',
@@ -152,9 +148,7 @@ export const keyRoutes = router({
     check: (ctx, input) => issuesOfKey(ctx, input),
   }).mutation(({ ctx, input }) => createKey(ctx, { ...input, workspace: ctx.workspace.id })),
 
-  update: route({
-    method: 'PATCH',
-    path: '/api/v1/keys/{keyId}',
+  update: patch('/api/v1/keys/{keyId}', {
     summary: 'Change the name, the expiry or the networks of an API key',
     description:
       'Takes effect with the next call of the key. The scope of a key never changes: create another key. The expiry of an agent’s key follows its use, and that of a rotated key only comes nearer. An expired key goes on with a new expiry, and then counts against the plan again.',
@@ -171,9 +165,7 @@ export const keyRoutes = router({
     },
   }).mutation(({ ctx, input }) => changeKey(ctx, ctx.namedKey.id, input)),
 
-  rotate: route({
-    method: 'POST',
-    path: '/api/v1/keys/{keyId}/rotate',
+  rotate: post('/api/v1/keys/{keyId}/rotate', {
     summary: 'Replace an API key with a new one; both work during the overlap',
     description:
       'The new key has the name, scope, endpoint and networks of the old one. A key that has ended, was rotated before or is an agent’s answers 404. Rotated keys that still work can be as many as the plan has keys; with `overlapSeconds` 0 there is always room.',
@@ -189,9 +181,7 @@ export const keyRoutes = router({
     rotateKey(ctx, { workspace: ctx.workspace.id, keyId: ctx.namedKey.id, overlapSeconds, expiresAt }),
   ),
 
-  revoke: route({
-    method: 'DELETE',
-    path: '/api/v1/keys/{keyId}',
+  revoke: remove('/api/v1/keys/{keyId}', {
     summary: 'Revoke an API key, at once and permanently',
     description: 'Its calls answer 401 from now on; streams and sessions that it opened end within 6 s.',
     scope: 'admin',

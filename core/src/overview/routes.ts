@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Context } from '../api/context.ts'
-import { route, router, typedStream } from '../api/route.ts'
+import { get, router, typedStream } from '../api/route.ts'
 import { Timestamp } from '../api/values.ts'
 import { whenAborted } from '../platform/time/index.ts'
 import { type OpenStream, openStream } from '../streams/index.ts'
@@ -39,9 +39,7 @@ export const overviewRoutes = router({
     openStream(ctx, (open) => Promise.resolve(followWorkspace(ctx, open))),
   ),
 
-  health: route({
-    method: 'GET',
-    path: '/api/v1/health',
+  health: get('/api/v1/health', {
     summary: 'Read what waits in the workspace, and what is wrong',
     description:
       'Problems are open incidents, failing alert channels, paused actions with deliveries that wait, work that has been due for two minutes, and storage that is nearly full. `/readyz` has the state of the service itself.',

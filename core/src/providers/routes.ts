@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { route, router } from '../api/route.ts'
+import { get, router } from '../api/route.ts'
 import { PROVIDERS, type ProviderRow } from '../engine/providers/index.ts'
 
 /** The public schema of a catalog entry. */
@@ -85,9 +85,7 @@ function eventIdView({ eventId }: ProviderRow): z.input<typeof Provider>['eventI
 const items = PROVIDERS.map(providerView)
 
 export const providerRoutes = router({
-  list: route({
-    method: 'GET',
-    path: '/api/v1/providers',
+  list: get('/api/v1/providers', {
     summary: 'List the recognised providers, sorted by slug',
     description: 'Static reference data: cache it. Slugs are stable.',
     input: z.object({}),

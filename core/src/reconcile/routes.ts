@@ -1,7 +1,7 @@
 import { createdCursor, pageByTime } from '../api/cursors.ts'
 import { foundById } from '../api/errors.ts'
 import { envelope, paged } from '../api/pagination.ts'
-import { route, router } from '../api/route.ts'
+import { get, post, router } from '../api/route.ts'
 import { findsEndpoint } from '../endpoints/index.ts'
 import { readGaps } from './gaps.ts'
 import { runsOf } from './queries.ts'
@@ -10,9 +10,7 @@ import { checkStart, startReconciliation } from './start.ts'
 import { runView } from './view.ts'
 
 export const reconcileRoutes = router({
-  start: route({
-    method: 'POST',
-    path: '/api/v1/endpoints/{endpointId}/reconcile',
+  start: post('/api/v1/endpoints/{endpointId}/reconcile', {
     summary: "Compare captures with the sender's event list, and fetch the missing events",
     description:
       'For endpoints with the provider `stripe` or `github`. An event is missing when no capture of the endpoint has its `eventId`. GitHub is asked to send each missing one again; from Stripe each is captured as fetched: marked `reconciled`, `unverifiable`, and actions run as for any capture. The run continues in the background, one at a time per endpoint. Give `types` if the sender does not send all types to this endpoint, as its list has all types.',
@@ -29,9 +27,7 @@ export const reconcileRoutes = router({
     check: checkStart,
   }).mutation(({ ctx, input }) => startReconciliation(ctx, ctx.endpoint, input)),
 
-  list: route({
-    method: 'GET',
-    path: '/api/v1/endpoints/{endpointId}/reconcile',
+  list: get('/api/v1/endpoints/{endpointId}/reconcile', {
     summary: 'List reconciliations of an endpoint, newest first',
     description: 'The newest 50 that have ended, and all that still run.',
     input: listInput,
@@ -42,9 +38,7 @@ export const reconcileRoutes = router({
     return paged(found, input, { view: runView, cursorOf: createdCursor })
   }),
 
-  get: route({
-    method: 'GET',
-    path: '/api/v1/endpoints/{endpointId}/reconcile/{reconciliationId}',
+  get: get('/api/v1/endpoints/{endpointId}/reconcile/{reconciliationId}', {
     summary: 'Read a reconciliation, also while it runs',
     input: getInput,
     output: Reconciliation,
@@ -55,9 +49,7 @@ export const reconcileRoutes = router({
     },
   }).query(({ ctx }) => runView(ctx.run)),
 
-  gaps: route({
-    method: 'GET',
-    path: '/api/v1/endpoints/{endpointId}/gaps',
+  gaps: get('/api/v1/endpoints/{endpointId}/gaps', {
     summary: "List gaps in the sequence of the sender's event ids",
     description:
       'For providers whose ids are documented to be a sequence (`sequence` in `GET /api/v1/providers`). By the newest 10,000 stored captures.',

@@ -3,7 +3,7 @@ import type { Context } from '../api/context.ts'
 import { timeAndIdCursorInput, timeCursor } from '../api/cursors.ts'
 import { withExample } from '../api/examples.ts'
 import { envelope, paged, pageInput } from '../api/pagination.ts'
-import { route, router } from '../api/route.ts'
+import { get, post, router } from '../api/route.ts'
 import { Int64, optional, Timestamp } from '../api/values.ts'
 import { recordChange } from '../audit/index.ts'
 import { findsNamedEndpoint } from '../endpoints/index.ts'
@@ -67,9 +67,7 @@ const Restored = z
   .meta({ id: 'Restored' })
 
 export const recycleBinRoutes = router({
-  list: route({
-    method: 'GET',
-    path: '/api/v1/recycle-bin',
+  list: get('/api/v1/recycle-bin', {
     summary: 'List deleted requests that can be restored, latest deletion first',
     input: z.object({ ...binFilters, ...pageInput, ...timeAndIdCursorInput }),
     output: envelope(BinnedRequest, binEvictions),
@@ -88,9 +86,7 @@ export const recycleBinRoutes = router({
     return { ...page, evicted }
   }),
 
-  restore: route({
-    method: 'POST',
-    path: '/api/v1/recycle-bin/restore',
+  restore: post('/api/v1/recycle-bin/restore', {
     summary: 'Restore deleted requests, newest first',
     description:
       'Restored requests keep their id and their attempts; they run no actions and wake no awaits. Ids that are not in the bin of this workspace are ignored.',

@@ -6,7 +6,7 @@ import { createdCursor, pageByTime } from '../api/cursors.ts'
 import { foundById } from '../api/errors.ts'
 import { envelope, paged } from '../api/pagination.ts'
 import { requireFeature } from '../api/planGates.ts'
-import { route, router, stream } from '../api/route.ts'
+import { get, post, router, stream } from '../api/route.ts'
 import { type EndpointRow, findsEndpoint } from '../endpoints/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import { type OpenStream, openStream } from '../streams/index.ts'
@@ -40,9 +40,7 @@ const findsReplay: Finds<{ endpoint: EndpointRow; replay: RunRow }> = async (ctx
 
 /** A route that changes the state of a replay. */
 const changeRoute = <Verb extends Change>(verb: Verb, summary: string, description: string) =>
-  route({
-    method: 'POST',
-    path: `/api/v1/endpoints/{endpointId}/replays/{replayId}/${verb}`,
+  post(`/api/v1/endpoints/{endpointId}/replays/{replayId}/${verb}`, {
     summary,
     description,
     input: getInput,
@@ -52,9 +50,7 @@ const changeRoute = <Verb extends Change>(verb: Verb, summary: string, descripti
   }).mutation(({ ctx }) => changeState(ctx, ctx.endpoint, ctx.replay, verb))
 
 export const replayRunRoutes = router({
-  start: route({
-    method: 'POST',
-    path: '/api/v1/endpoints/{endpointId}/replays',
+  start: post('/api/v1/endpoints/{endpointId}/replays', {
     summary: 'Start a replay of many captured requests',
     description:
       'Sends the chosen requests again, in the background, at their pace: through an action, to a URL, or to a listener. Faults, an edit and another signature are possible; answers are compared with a baseline. Every request carries `creel-rehearsal: <id of the replay>`. With `dryRun` the answer shows what would be sent, and nothing is sent. The newest 20 replays of a workspace that have ended are kept, and 20 of one request.',
@@ -75,9 +71,7 @@ export const replayRunRoutes = router({
     check: checkStart,
   }).mutation(({ ctx, input }) => startReplay(ctx, ctx.endpoint, input)),
 
-  list: route({
-    method: 'GET',
-    path: '/api/v1/endpoints/{endpointId}/replays',
+  list: get('/api/v1/endpoints/{endpointId}/replays', {
     summary: 'List replays of many requests, newest first',
     input: listInput,
     output: envelope(ReplayRun),
@@ -91,9 +85,7 @@ export const replayRunRoutes = router({
     return paged(found, input, { view: (row) => runView(row, counts), cursorOf: createdCursor })
   }),
 
-  get: route({
-    method: 'GET',
-    path: '/api/v1/endpoints/{endpointId}/replays/{replayId}',
+  get: get('/api/v1/endpoints/{endpointId}/replays/{replayId}', {
     summary: 'Read a replay of many requests, also while it runs',
     input: getInput,
     output: ReplayRun,
@@ -108,18 +100,14 @@ export const replayRunRoutes = router({
   ),
   cancel: changeRoute('cancel', 'End a replay of many requests for good', 'Its results stay.'),
 
-  results: route({
-    method: 'GET',
-    path: '/api/v1/endpoints/{endpointId}/replays/{replayId}/results',
+  results: get('/api/v1/endpoints/{endpointId}/replays/{replayId}/results', {
     summary: 'List the sends of a replay with their outcomes, in their order',
     input: resultsInput,
     output: ReplayResults,
     finds: findsReplay,
   }).query(({ ctx, input }) => listResults(ctx.db, ctx.replay.id, input)),
 
-  report: route({
-    method: 'GET',
-    path: '/api/v1/endpoints/{endpointId}/replays/{replayId}/report',
+  report: get('/api/v1/endpoints/{endpointId}/replays/{replayId}/report', {
     summary: 'Read the results of a replay as JUnit XML or Markdown',
     input: reportInput,
     output: Download,
@@ -127,9 +115,7 @@ export const replayRunRoutes = router({
     finds: findsReplay,
   }).query(({ ctx, input }) => reportOf(ctx.db, ctx.replay, input.format)),
 
-  take: route({
-    method: 'POST',
-    path: '/api/v1/endpoints/{endpointId}/replays/{replayId}/take',
+  take: post('/api/v1/endpoints/{endpointId}/replays/{replayId}/take', {
     summary: 'Take the requests of a replay that are due, to send them from here',
     description:
       'For a replay with `to.listeners`; `creel rehearse` does so. Report each with `answer`. A request that is not answered within `timeoutSeconds` (60 if the replay names none) and 30 s more is given again.',
@@ -140,9 +126,7 @@ export const replayRunRoutes = router({
     finds: findsReplay,
   }).mutation(({ ctx, input }) => takeItems(ctx, ctx.endpoint, ctx.replay, input)),
 
-  answer: route({
-    method: 'POST',
-    path: '/api/v1/endpoints/{endpointId}/replays/{replayId}/answer',
+  answer: post('/api/v1/endpoints/{endpointId}/replays/{replayId}/answer', {
     summary: 'Report the answer to a request of a replay that was taken',
     input: answerInput,
     example: {
@@ -154,9 +138,7 @@ export const replayRunRoutes = router({
     finds: findsReplay,
   }).mutation(({ ctx, input }) => answerItem(ctx, ctx.endpoint, ctx.replay, input)),
 
-  follow: stream({
-    method: 'GET',
-    path: '/api/v1/endpoints/{endpointId}/replays/{replayId}/stream',
+  follow: stream('/api/v1/endpoints/{endpointId}/replays/{replayId}/stream', {
     summary: 'Follow the progress of a replay, to its end',
     input: getInput,
     events: followEvents,

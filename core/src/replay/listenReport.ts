@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { notFound, validationFailed } from '../api/errors.ts'
-import { route, router } from '../api/route.ts'
+import { post, router } from '../api/route.ts'
 import { requireStays } from '../api/seal.ts'
 import { endpointId, InstantInput, Int64, optional } from '../api/values.ts'
 import { attemptView, DeliveryAttempt, findAttempts, recordListen } from '../deliveries/index.ts'
@@ -52,9 +52,7 @@ const FUTURE_MS_MAX = 24 * HOUR_MS
 
 /** Reports of listeners about replayed requests. */
 export const listenReportRoutes = router({
-  report: route({
-    method: 'POST',
-    path: '/api/v1/endpoints/{endpointId}/requests/{requestId}/listen-attempts',
+  report: post('/api/v1/endpoints/{endpointId}/requests/{requestId}/listen-attempts', {
     summary: 'Report the answer of a local server to a replayed request',
     description: 'Recorded as a delivery attempt of kind `listen`; `creel listen` does so for every replay.',
     input: z.object({ endpointId, requestId, ...report }),

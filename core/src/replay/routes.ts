@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import { requireFeature } from '../api/planGates.ts'
-import { route, router } from '../api/route.ts'
+import { post, router } from '../api/route.ts'
 import { endpointId, Int64, optional } from '../api/values.ts'
 import { DeliveryAttemptDetail } from '../deliveries/index.ts'
 import { findsEndpoint } from '../endpoints/index.ts'
@@ -17,9 +17,7 @@ const requestId = Int64.meta({ description: 'Id of the captured request' })
 
 /** Replays of captured requests; the API lists them among the routes of `requests`. */
 export const replayRoutes = router({
-  replay: route({
-    method: 'POST',
-    path: '/api/v1/endpoints/{endpointId}/requests/{requestId}/replay',
+  replay: post('/api/v1/endpoints/{endpointId}/requests/{requestId}/replay', {
     summary: 'Replay a captured request now, once, and answer with the outcome',
     tool: {
       name: 'replay_request',
@@ -47,9 +45,7 @@ export const replayRoutes = router({
       : replayView(await replayRequest(ctx, ctx.endpoint, ctx.request, input.actionId), ctx.request.id),
   ),
 
-  send: route({
-    method: 'POST',
-    path: '/api/v1/endpoints/{endpointId}/requests/{requestId}/send',
+  send: post('/api/v1/endpoints/{endpointId}/requests/{requestId}/send', {
     summary: 'Send a captured request with changes now, once, and answer with the attempt',
     description:
       'Through one forward action, whatever its condition. The capture stays as it is; the attempt, with the trigger `edited`, records the request that was sent. A send that fails is an outcome, not an error.',
@@ -80,9 +76,7 @@ export const replayRoutes = router({
     sendEdited(ctx, ctx.endpoint, ctx.request, { actionId, edits, edited: { sign, transform } }),
   ),
 
-  bulkReplay: route({
-    method: 'POST',
-    path: '/api/v1/endpoints/{endpointId}/requests/bulk-replay',
+  bulkReplay: post('/api/v1/endpoints/{endpointId}/requests/bulk-replay', {
     summary: 'Queue replays of up to 500 captured requests, with the full retry schedule',
     description:
       'Ids that are absent, in the recycle bin, oversize, shredded, without the original that is forwarded, matched by no action, or without a dead letter with `deadLettersOnly` are skipped.',

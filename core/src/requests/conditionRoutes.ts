@@ -1,7 +1,7 @@
 import { type AbortableQueryOptions, sql } from 'kysely'
 import { z } from 'zod'
 import type { Context } from '../api/context.ts'
-import { route, router } from '../api/route.ts'
+import { post, router } from '../api/route.ts'
 import { endpointId, Int64 } from '../api/values.ts'
 import { findsEndpoint } from '../endpoints/index.ts'
 import {
@@ -33,9 +33,7 @@ const ConditionPreview = z
 
 /** Try a condition on stored requests; nothing is saved. */
 export const conditionRoutes = router({
-  try: route({
-    method: 'POST',
-    path: '/api/v1/endpoints/{endpointId}/conditions/preview',
+  try: post('/api/v1/endpoints/{endpointId}/conditions/preview', {
     summary: 'Test a condition on the newest stored requests',
     input: z.object({
       endpointId,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { idCursorInput } from '../api/cursors.ts'
 import { notFound } from '../api/errors.ts'
 import { envelope } from '../api/pagination.ts'
-import { route, router, stream, typedOnly } from '../api/route.ts'
+import { get, patch, post, remove, router, stream, typedOnly } from '../api/route.ts'
 import { endpointId, Int64, Int64Filter, optional } from '../api/values.ts'
 import { findsEndpoint } from '../endpoints/index.ts'
 import { openStream } from '../streams/index.ts'
@@ -78,9 +78,7 @@ const Deleted = z.object({
 
 /** Read, await, follow and delete captured requests. */
 export const requestRoutes = router({
-  list: route({
-    method: 'GET',
-    path: '/api/v1/endpoints/{endpointId}/requests',
+  list: get('/api/v1/endpoints/{endpointId}/requests', {
     summary: 'List and search captured requests, newest first unless `order` is `asc`',
     tool: {
       name: 'search_requests',
@@ -142,9 +140,7 @@ export const requestRoutes = router({
     selectIds(ctx, ctx.endpoint.id, { filters, limit }),
   ),
 
-  await: route({
-    method: 'GET',
-    path: '/api/v1/endpoints/{endpointId}/requests/await',
+  await: get('/api/v1/endpoints/{endpointId}/requests/await', {
     summary: 'Wait for a matching request; 204 if none arrives in time',
     description:
       'Requests that are stored already count: with `afterId` the lowest match above it is answered, without it the newest. Of a long history, what is looked through within `timeoutSeconds` counts. Counts as one call however long it blocks.',
@@ -155,9 +151,7 @@ export const requestRoutes = router({
     awaitRequest(ctx, ctx.endpoint, { filters, timeoutSeconds: seconds ?? AWAIT_SECONDS.default }),
   ),
 
-  follow: stream({
-    method: 'GET',
-    path: '/api/v1/endpoints/{endpointId}/requests/stream',
+  follow: stream('/api/v1/endpoints/{endpointId}/requests/stream', {
     summary: 'Follow the captures and deliveries of an endpoint',
     description:
       'Without `Last-Event-ID`, `lastEventId` and `afterId` the stream begins now; with one of them, after that request, and nothing in between is missed. The filters look at each request as it arrived. The service ends a stream when it stops, and when the key is revoked: reconnect with the last id.',
@@ -189,9 +183,7 @@ export const requestRoutes = router({
       }),
   ),
 
-  find: route({
-    method: 'GET',
-    path: '/api/v1/requests/{requestId}',
+  find: get('/api/v1/requests/{requestId}', {
     summary: 'Read a captured request by its id only, which is unique in the workspace',
     input: z.object({ requestId, bodyBytesMax }),
     narrows: true,
@@ -201,9 +193,7 @@ export const requestRoutes = router({
     return await requestView(ctx, await requestOf(ctx, { ...input, endpointId: ctx.endpointId }))
   }),
 
-  get: route({
-    method: 'GET',
-    path: '/api/v1/endpoints/{endpointId}/requests/{requestId}',
+  get: get('/api/v1/endpoints/{endpointId}/requests/{requestId}', {
     summary: 'Read a captured request in full',
     input: z.object({ endpointId, requestId, bodyBytesMax }),
     output: RequestDetail,
@@ -211,9 +201,7 @@ export const requestRoutes = router({
     shared: ['endpointId', 'requestId', 'bodyBytesMax'],
   }).query(async ({ ctx, input }) => await requestView(ctx, await requestOf(ctx, input))),
 
-  body: route({
-    method: 'GET',
-    path: '/api/v1/endpoints/{endpointId}/requests/{requestId}/body',
+  body: get('/api/v1/endpoints/{endpointId}/requests/{requestId}/body', {
     summary: 'Download a captured body',
     description:
       'The answer is an attachment of type `application/octet-stream`. A header `Range` with one range gets a part, with 206.',
@@ -244,9 +232,7 @@ export const requestRoutes = router({
     }
   }),
 
-  shape: route({
-    method: 'GET',
-    path: '/api/v1/endpoints/{endpointId}/shape',
+  shape: get('/api/v1/endpoints/{endpointId}/shape', {
     summary: 'List the paths in the newest requests, with types, share and an example',
     description:
       'Paths of bodies, query and headers, in the syntax of conditions and rules; `[*]` is every element of a list.',
@@ -269,9 +255,7 @@ export const requestRoutes = router({
     }),
   ),
 
-  update: route({
-    method: 'PATCH',
-    path: '/api/v1/endpoints/{endpointId}/requests/{requestId}',
+  update: patch('/api/v1/endpoints/{endpointId}/requests/{requestId}', {
     summary: 'Set or remove the note of a captured request',
     tool: {
       name: 'note_request',
@@ -297,9 +281,7 @@ export const requestRoutes = router({
     return summaryView(noted, endpoint.id)
   }),
 
-  remove: route({
-    method: 'DELETE',
-    path: '/api/v1/endpoints/{endpointId}/requests/{requestId}',
+  remove: remove('/api/v1/endpoints/{endpointId}/requests/{requestId}', {
     summary: 'Move a captured request to the recycle bin',
     input: z.object({ endpointId, requestId }),
     output: z.null(),
@@ -310,9 +292,7 @@ export const requestRoutes = router({
     return null
   }),
 
-  clear: route({
-    method: 'DELETE',
-    path: '/api/v1/endpoints/{endpointId}/requests',
+  clear: remove('/api/v1/endpoints/{endpointId}/requests', {
     summary: 'Move every stored request to the recycle bin',
     description: 'It takes no filters: a filter of the list in its query is refused, and nothing moves.',
     input: z.object({ endpointId, ...refusedFilters }),
@@ -323,9 +303,7 @@ export const requestRoutes = router({
     deletedCount: await clearRequests(ctx, ctx.endpoint.id),
   })),
 
-  bulkDelete: route({
-    method: 'POST',
-    path: '/api/v1/endpoints/{endpointId}/requests/bulk-delete',
+  bulkDelete: post('/api/v1/endpoints/{endpointId}/requests/bulk-delete', {
     summary: 'Move up to 500 requests to the recycle bin',
     description: 'Ids that are not on the endpoint are ignored.',
     input: z.object({ endpointId, ...requestIdsInput }),

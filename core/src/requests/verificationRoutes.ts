@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { route, router } from '../api/route.ts'
+import { post, router } from '../api/route.ts'
 import { endpointId, Int64 } from '../api/values.ts'
 import { createInput, findsEndpoint, requestUrlOf, storedSettings } from '../endpoints/index.ts'
 import {
@@ -18,9 +18,7 @@ const { signaturePrefix, signingSecret } = createInput.shape
 
 /** Try verification settings on captures; nothing is saved. */
 export const verificationRoutes = router({
-  try: route({
-    method: 'POST',
-    path: '/api/v1/endpoints/{endpointId}/verification/preview',
+  try: post('/api/v1/endpoints/{endpointId}/verification/preview', {
     summary: 'Test other verification settings on a captured request',
     description:
       'The members are those of the endpoint; omitted ones have their saved values. Nothing is saved, and the verdict of the request stays. The time of the check is that of the capture.',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { route, router } from '../api/route.ts'
+import { get, router } from '../api/route.ts'
 import { Timestamp } from '../api/values.ts'
 import { isLive } from '../keys/index.ts'
 import { type Db, run, statement } from '../platform/db/index.ts'
@@ -66,9 +66,7 @@ const Usage = z
   .meta({ id: 'Usage' })
 
 export const usageRoutes = router({
-  usage: route({
-    method: 'GET',
-    path: '/api/v1/usage',
+  usage: get('/api/v1/usage', {
     summary: "Read the usage of the workspace, with its plan's limits",
     input: z.object({}),
     output: Usage,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { route, router } from '../api/route.ts'
+import { get, post, router } from '../api/route.ts'
 import { endpointId } from '../api/values.ts'
 import { findsEndpoint } from '../endpoints/index.ts'
 import { providerName, SAMPLES } from './catalog.ts'
@@ -14,9 +14,7 @@ const items = SAMPLES.map(({ provider, events }) => ({
 
 /** List sample events and send one to an endpoint. */
 export const sampleRoutes = router({
-  list: route({
-    method: 'GET',
-    path: '/api/v1/samples',
+  list: get('/api/v1/samples', {
     summary: 'List the sample events that can be sent, by provider',
     tool: {
       name: 'list_samples',
@@ -30,9 +28,7 @@ export const sampleRoutes = router({
     cacheControl: 'public, max-age=3600',
   }).query(() => ({ items })),
 
-  send: route({
-    method: 'POST',
-    path: '/api/v1/endpoints/{endpointId}/samples',
+  send: post('/api/v1/endpoints/{endpointId}/samples', {
     summary: 'Send a sample event to an endpoint, signed with its own secret',
     tool: {
       name: 'send_sample',

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Context } from '../api/context.ts'
-import { route, router } from '../api/route.ts'
+import { post, router } from '../api/route.ts'
 import { endpointId } from '../api/values.ts'
 import { recordChange } from '../audit/index.ts'
 import { destroyDataKey, type EndpointRow, findsEndpoint, shredSignal } from '../endpoints/index.ts'
@@ -10,9 +10,7 @@ import { forgetAllOriginals, forgetNextOriginals } from '../requests/index.ts'
 
 /** Destroys the keys of encrypted requests; in the API it is among the routes of `endpoints`. */
 export const sealingRoutes = router({
-  shred: route({
-    method: 'POST',
-    path: '/api/v1/endpoints/{endpointId}/shred',
+  shred: post('/api/v1/endpoints/{endpointId}/shred', {
     summary: 'Destroy the key of an endpoint’s encrypted requests; irreversible',
     description:
       'All that `encryptBodies` has encrypted is gone at once and for ever, also in the recycle bin and in every backup without the schema `creel_keys`. The requests stay, with `shredded: true`, and originals that wait for deliveries go, too. While `encryptBodies` is on, later captures are encrypted with a new key. Requests that are not encrypted do not change.',

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { requireOwner } from '../api/access.ts'
 import { operatorProcedure, operatorRouterOf } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
-import { route, router, typedOnly } from '../api/route.ts'
+import { post, router, typedOnly } from '../api/route.ts'
 import { Timestamp } from '../api/values.ts'
 import { recordChange } from '../audit/index.ts'
 import { KEY_SCOPES } from '../engine/words/index.ts'
@@ -92,9 +92,7 @@ export const sessionRoutes = router({
     makeSignInLink(ctx, { workspaceId: ctx.workspace.id, apiKeyId: null }),
   ),
 
-  signInLink: route({
-    method: 'POST',
-    path: '/api/v1/sign-in-links',
+  signInLink: post('/api/v1/sign-in-links', {
     summary: 'Create a one-time sign-in link to the console, with the scope of this key',
     description:
       'The link works for 15 minutes. The session ends with the key, and can manage neither contacts nor sessions.',

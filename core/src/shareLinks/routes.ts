@@ -6,7 +6,7 @@ import { createdCursor, timeCursorInput } from '../api/cursors.ts'
 import { DomainError, foundById } from '../api/errors.ts'
 import { withExample } from '../api/examples.ts'
 import { envelope, paged, pageInput } from '../api/pagination.ts'
-import { route, router } from '../api/route.ts'
+import { get, post, remove, router } from '../api/route.ts'
 import { endpointId, Int64, optional, Timestamp } from '../api/values.ts'
 import { recordChange } from '../audit/index.ts'
 import { findsRequest } from '../requests/index.ts'
@@ -59,9 +59,7 @@ const changeOf = (action: string, { id, workspaceId, endpointId, requestId, expi
 
 /** Links that show one request to readers without a key. */
 export const shareLinkRoutes = router({
-  create: route({
-    method: 'POST',
-    path: '/api/v1/endpoints/{endpointId}/requests/{requestId}/share-links',
+  create: post('/api/v1/endpoints/{endpointId}/requests/{requestId}/share-links', {
     summary: 'Make a link that shows a captured request to readers without a key',
     description: `The page at the link is read-only, is not indexed, and masks values with the names of credentials, as for agents. It shows neither deliveries nor the capture URL. It ends with its time, its revocation, or the request. A workspace has at most ${SHARE_LINKS_MAX} links at once.`,
     input: z.object({
@@ -101,9 +99,7 @@ export const shareLinkRoutes = router({
     return { ...viewOf(row), url: `${ctx.urls.baseUrl}/share/${token}` }
   }),
 
-  list: route({
-    method: 'GET',
-    path: '/api/v1/share-links',
+  list: get('/api/v1/share-links', {
     summary: 'List the live share links, newest first, also those of requests in the recycle bin',
     input: z.object({
       requestId: optional(Int64).meta({ description: 'Only those of this request' }),
@@ -119,9 +115,7 @@ export const shareLinkRoutes = router({
     }),
   ),
 
-  revoke: route({
-    method: 'DELETE',
-    path: '/api/v1/share-links/{shareLinkId}',
+  revoke: remove('/api/v1/share-links/{shareLinkId}', {
     summary: 'Revoke a share link: its page answers 404 at once',
     input: z.object({ shareLinkId }),
     output: z.null(),

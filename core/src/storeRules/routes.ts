@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { Context } from '../api/context.ts'
-import { route, router } from '../api/route.ts'
+import { post, router } from '../api/route.ts'
 import { storedFormInSteps } from '../capture/index.ts'
 import {
   asSpelled,
@@ -24,9 +24,7 @@ import { storingWarnings } from './warnings.ts'
 
 /** Preview of what an endpoint takes out of its captures; in the API it is among the routes of `endpoints`. */
 export const storeRuleRoutes = router({
-  previewStoring: route({
-    method: 'POST',
-    path: '/api/v1/endpoints/{endpointId}/store-rules/preview',
+  previewStoring: post('/api/v1/endpoints/{endpointId}/store-rules/preview', {
     summary: 'Try what would be stored of a sample or a stored request',
     description:
       'Nothing is saved; a rule that faults is a 200. `warnings` names what reads a value that is taken out.',

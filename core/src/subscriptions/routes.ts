@@ -5,7 +5,7 @@ import { createdCursor } from '../api/cursors.ts'
 import { foundById } from '../api/errors.ts'
 import { envelope, paged } from '../api/pagination.ts'
 import { requireFeature } from '../api/planGates.ts'
-import { route, router } from '../api/route.ts'
+import { get, post, remove, router } from '../api/route.ts'
 import { readArguments } from '../events/index.ts'
 import { callbackIssues } from './check.ts'
 import { endSubscription } from './end.ts'
@@ -32,9 +32,7 @@ const findsSubscription: Finds<{ subscription: ShownRow }> = async (ctx, ids) =>
 
 /** Subscriptions of agents to events, which are sent to a callback. */
 export const subscriptionRoutes = router({
-  list: route({
-    method: 'GET',
-    path: '/api/v1/subscriptions',
+  list: get('/api/v1/subscriptions', {
     summary: 'List event subscriptions, newest first',
     input: listInput,
     output: envelope(EventSubscription),
@@ -47,9 +45,7 @@ export const subscriptionRoutes = router({
     })
   }),
 
-  get: route({
-    method: 'GET',
-    path: '/api/v1/subscriptions/{subscriptionId}',
+  get: get('/api/v1/subscriptions/{subscriptionId}', {
     summary: 'Read an event subscription, with its newest messages and their attempts',
     input: oneInput,
     output: EventSubscriptionDetail,
@@ -61,9 +57,7 @@ export const subscriptionRoutes = router({
     return { ...subscriptionView(subscription, clock.now()), deliveries: deliveries.map(deliveryView) }
   }),
 
-  create: route({
-    method: 'POST',
-    path: '/api/v1/subscriptions',
+  create: post('/api/v1/subscriptions', {
     summary: 'Subscribe a callback to events, or refresh, as `events/subscribe` of `/mcp` does',
     description:
       'A POST with a challenge checks the callback before its first event: it answers 2xx `{"challenge": …}`. Messages are signed by Standard Webhooks. The same name, arguments and URL refresh the subscription; its position stays. An event has 4 attempts within 15 minutes.',
@@ -89,9 +83,7 @@ export const subscriptionRoutes = router({
     },
   }).mutation(({ ctx, input }) => subscribe(ctx, input)),
 
-  unsubscribe: route({
-    method: 'POST',
-    path: '/api/v1/subscriptions/unsubscribe',
+  unsubscribe: post('/api/v1/subscriptions/unsubscribe', {
     summary: 'End the subscription of a callback, as `events/unsubscribe` of `/mcp` does',
     input: unsubscribeInput,
     example: { name: 'shop.order.paid', delivery: { url: 'https://agent.example.com/events' } },
@@ -102,9 +94,7 @@ export const subscriptionRoutes = router({
     return { ended: await endSubscription(ctx, id, { tells: false }) }
   }),
 
-  end: route({
-    method: 'DELETE',
-    path: '/api/v1/subscriptions/{subscriptionId}',
+  end: remove('/api/v1/subscriptions/{subscriptionId}', {
     summary: 'End an event subscription: nothing more is sent to its callback',
     input: oneInput,
     output: z.null(),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import { validationFailed } from '../api/errors.ts'
-import { route, router } from '../api/route.ts'
+import { get, router } from '../api/route.ts'
 import { endpointId, InstantInput, optional, Timestamp } from '../api/values.ts'
 import { findsEndpoint } from '../endpoints/index.ts'
 import { DAY_MS, HOUR_MS } from '../platform/time/index.ts'
@@ -69,18 +69,14 @@ function trafficOf(ctx: Context, of: TrafficOf, { from, to, buckets }: z.output<
 
 /** Count an endpoint's captures, now and over time. */
 export const trafficRoutes = router({
-  stats: route({
-    method: 'GET',
-    path: '/api/v1/endpoints/{endpointId}/stats',
+  stats: get('/api/v1/endpoints/{endpointId}/stats', {
     summary: 'Read storage, traffic, retention and delivery backlog of an endpoint',
     input: z.object({ endpointId }),
     output: EndpointStats,
     finds: findsEndpoint,
   }).query(({ ctx }) => endpointStats(ctx, ctx.endpoint)),
 
-  traffic: route({
-    method: 'GET',
-    path: '/api/v1/endpoints/{endpointId}/traffic',
+  traffic: get('/api/v1/endpoints/{endpointId}/traffic', {
     summary: 'Count captures and failures of an endpoint over a period',
     description: `The period is ${TRAFFIC_DAYS_MAX} days at most; the beginning of a longer one is cut off.`,
     input: z.object({ endpointId, ...Period.shape }),
@@ -91,9 +87,7 @@ export const trafficRoutes = router({
 
 /** Count the workspace's captures over time. */
 export const allTrafficRoutes = router({
-  traffic: route({
-    method: 'GET',
-    path: '/api/v1/traffic',
+  traffic: get('/api/v1/traffic', {
     summary: 'Count captures and failures of the workspace over a period, by endpoint',
     description: `The period is ${TRAFFIC_DAYS_MAX} days at most; the beginning of a longer one is cut off.`,
     input: Period,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import { EXAMPLE_IDS } from '../api/examples.ts'
 import { requireFeature } from '../api/planGates.ts'
-import { route, router } from '../api/route.ts'
+import { get, post, put, remove, router } from '../api/route.ts'
 import { findsNamedEndpoint } from '../endpoints/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import { ruleJsonSchema } from '../engine/rules/index.ts'
@@ -74,9 +74,7 @@ const CREATION = {
 
 /** Routes of rules: the sets of destinations, their rules, versions and previews. */
 export const transformationRoutes = router({
-  getSet: route({
-    method: 'GET',
-    path: '/api/v1/endpoints/{endpointId}/transformations',
+  getSet: get('/api/v1/endpoints/{endpointId}/transformations', {
     summary: 'Read the rules of a destination, in the order they run',
     description: SET_WORDS,
     input: setInput,
@@ -84,9 +82,7 @@ export const transformationRoutes = router({
     finds: findsSet,
   }).query(({ ctx }) => setView(ctx, ctx)),
 
-  create: route({
-    method: 'POST',
-    path: '/api/v1/endpoints/{endpointId}/transformations',
+  create: post('/api/v1/endpoints/{endpointId}/transformations', {
     summary: 'Add a rule; it runs last',
     tool: {
       name: 'save_rule',
@@ -101,9 +97,7 @@ export const transformationRoutes = router({
     output: TransformationRuleView,
   }).mutation(async ({ ctx, input }) => ruleView(await createRule(ctx, ctx, input.rule, 'body'))),
 
-  order: route({
-    method: 'PUT',
-    path: '/api/v1/endpoints/{endpointId}/transformations/order',
+  order: put('/api/v1/endpoints/{endpointId}/transformations/order', {
     summary: 'Put the rules of a destination in another order',
     input: orderInput,
     query: ['actionId'],
@@ -116,9 +110,7 @@ export const transformationRoutes = router({
     return await setView(ctx, ctx)
   }),
 
-  previewSet: route({
-    method: 'POST',
-    path: '/api/v1/endpoints/{endpointId}/transformations/preview-set',
+  previewSet: post('/api/v1/endpoints/{endpointId}/transformations/preview-set', {
     summary: 'Try a set of rules on a sample or a stored request',
     description:
       'Without `rules`, the saved rules that are enabled. Nothing is saved or sent; a fault is a 200. A signing secret is replaced by a dummy.',
@@ -138,18 +130,14 @@ export const transformationRoutes = router({
     return await preview(ctx, rules, () => previewRequest(ctx, input, ctx.endpoint, ctx.destination))
   }),
 
-  get: route({
-    method: 'GET',
-    path: '/api/v1/endpoints/{endpointId}/transformations/{ruleId}',
+  get: get('/api/v1/endpoints/{endpointId}/transformations/{ruleId}', {
     summary: 'Read a rule',
     input: ruleInput,
     output: TransformationRuleView,
     finds: findsRule,
   }).query(({ ctx }) => ruleView(ctx.rule)),
 
-  update: route({
-    method: 'PUT',
-    path: '/api/v1/endpoints/{endpointId}/transformations/{ruleId}',
+  update: put('/api/v1/endpoints/{endpointId}/transformations/{ruleId}', {
     summary: 'Save a new version of a rule, switch it on or off, or both',
     description:
       'An unchanged document creates no new version. Switching on clears `disabledReason`; a new document alone does not switch on.',
@@ -162,9 +150,7 @@ export const transformationRoutes = router({
     check: (ctx, input) => issuesOfChanges(ctx, input),
   }).mutation(async ({ ctx, input }) => ruleView(await changeRule(ctx, ctx.rule, input))),
 
-  remove: route({
-    method: 'DELETE',
-    path: '/api/v1/endpoints/{endpointId}/transformations/{ruleId}',
+  remove: remove('/api/v1/endpoints/{endpointId}/transformations/{ruleId}', {
     summary: 'Delete a rule with its versions; those after it move up',
     input: ruleInput,
     output: z.null(),
@@ -174,18 +160,14 @@ export const transformationRoutes = router({
     return null
   }),
 
-  versions: route({
-    method: 'GET',
-    path: '/api/v1/endpoints/{endpointId}/transformations/{ruleId}/versions',
+  versions: get('/api/v1/endpoints/{endpointId}/transformations/{ruleId}/versions', {
     summary: 'List every version of a rule, newest first',
     input: ruleInput,
     output: RuleVersions,
     finds: findsRule,
   }).query(async ({ ctx }) => versionsView(await listVersions(ctx.db, ctx.rule.id))),
 
-  restore: route({
-    method: 'POST',
-    path: '/api/v1/endpoints/{endpointId}/transformations/{ruleId}/versions/{n}/restore',
+  restore: post('/api/v1/endpoints/{endpointId}/transformations/{ruleId}/versions/{n}/restore', {
     summary: 'Restore an old version of a rule, as a new version',
     description:
       'History is never rewritten: every restore creates a version, also for a document equal to the current one.',
@@ -197,26 +179,20 @@ export const transformationRoutes = router({
     gate,
   }).mutation(async ({ ctx }) => ruleView(await restoreVersion(ctx, ctx.rule, ctx.restored))),
 
-  getFirst: route({
-    method: 'GET',
-    path: '/api/v1/endpoints/{endpointId}/transformation',
+  getFirst: get('/api/v1/endpoints/{endpointId}/transformation', {
     summary: 'Read the first rule of a destination',
     input: setInput,
     output: FirstTransformationRule,
     finds: findsFirstRule,
   }).query(({ ctx }) => firstRuleView(ctx, ctx.rule)),
 
-  createFirst: route({
-    method: 'POST',
-    path: '/api/v1/endpoints/{endpointId}/transformation',
+  createFirst: post('/api/v1/endpoints/{endpointId}/transformation', {
     summary: 'Add a rule, like POST on the set',
     ...CREATION,
     output: FirstTransformationRule,
   }).mutation(async ({ ctx, input }) => firstRuleView(ctx, await createRule(ctx, ctx, input.rule, 'body'))),
 
-  updateFirst: route({
-    method: 'PUT',
-    path: '/api/v1/endpoints/{endpointId}/transformation',
+  updateFirst: put('/api/v1/endpoints/{endpointId}/transformation', {
     summary: 'Change the first rule of a destination, like PUT on it',
     input: updateFirstInput,
     query: ['actionId'],
@@ -227,9 +203,7 @@ export const transformationRoutes = router({
     check: (ctx, input) => issuesOfChanges(ctx, input),
   }).mutation(async ({ ctx, input }) => firstRuleView(ctx, await changeRule(ctx, firstRuleOf(ctx), input))),
 
-  removeFirst: route({
-    method: 'DELETE',
-    path: '/api/v1/endpoints/{endpointId}/transformation',
+  removeFirst: remove('/api/v1/endpoints/{endpointId}/transformation', {
     summary: 'Delete the first rule of a destination',
     input: setInput,
     output: z.null(),
@@ -240,9 +214,7 @@ export const transformationRoutes = router({
     return null
   }),
 
-  schema: route({
-    method: 'GET',
-    path: '/api/v1/transformations/schema',
+  schema: get('/api/v1/transformations/schema', {
     summary: 'Read the JSON Schema 2020-12 of rule documents',
     tool: {
       name: 'rule_schema',
@@ -258,9 +230,7 @@ export const transformationRoutes = router({
     contentType: 'application/schema+json',
   }).query(() => ruleJsonSchema()),
 
-  preview: route({
-    method: 'POST',
-    path: '/api/v1/transformations/preview',
+  preview: post('/api/v1/transformations/preview', {
     summary: 'Try one rule on a sample or a stored request',
     tool: {
       name: 'preview_rule',

@@ -7,7 +7,7 @@ import { foundById, notFound } from '../api/errors.ts'
 import { EXAMPLE_IDS } from '../api/examples.ts'
 import { envelope, paged, pageInput } from '../api/pagination.ts'
 import { requireFeature } from '../api/planGates.ts'
-import { route, router } from '../api/route.ts'
+import { get, post, put, remove, router } from '../api/route.ts'
 import { InstantInput, optional } from '../api/values.ts'
 import { recordChange } from '../audit/index.ts'
 import { findsNamedEndpoint, namedEndpointOf } from '../endpoints/index.ts'
@@ -69,9 +69,7 @@ const id = z.string().meta({ format: 'uuid', description: 'Id of the watchdog' }
 
 /** Manage watchdogs, and suggest intervals and labels from the history of an endpoint. */
 export const watchdogRoutes = router({
-  list: route({
-    method: 'GET',
-    path: '/api/v1/watchdogs',
+  list: get('/api/v1/watchdogs', {
     summary: 'List watchdogs, newest first',
     input: z.object({ ...pageInput, ...timeCursorInput }),
     output: envelope(Watchdog),
@@ -83,9 +81,7 @@ export const watchdogRoutes = router({
     return paged(found, input, { view: (row) => watchdogView(row, now, outages), cursorOf: createdCursor })
   }),
 
-  create: route({
-    method: 'POST',
-    path: '/api/v1/watchdogs',
+  create: post('/api/v1/watchdogs', {
     summary: 'Create a watchdog, active at once on the history of its endpoint',
     tool: {
       name: 'arm_watchdog',
@@ -111,9 +107,7 @@ export const watchdogRoutes = router({
     check: (ctx, input) => checkWatchdogInput(ctx, input),
   }).mutation(({ ctx, input }) => createWatchdog(ctx, namedEndpointOf(ctx), input)),
 
-  suggest: route({
-    method: 'GET',
-    path: '/api/v1/watchdogs/suggest',
+  suggest: get('/api/v1/watchdogs/suggest', {
     summary: 'Suggest interval and grace from the rhythm of stored captures',
     tool: {
       name: 'suggest_watchdog',
@@ -137,9 +131,7 @@ export const watchdogRoutes = router({
     },
   }).query(({ ctx, input }) => suggestWatchdog(ctx, namedEndpointOf(ctx), input.match)),
 
-  labels: route({
-    method: 'GET',
-    path: '/api/v1/watchdogs/labels',
+  labels: get('/api/v1/watchdogs/labels', {
     summary: 'List the labels of stored captures, most frequent first',
     input: z.object(endpointQuery),
     output: WatchdogLabels,
@@ -150,9 +142,7 @@ export const watchdogRoutes = router({
     return { items: await searching(ctx, `labels ${id}`, (db, options) => listLabels(db, id, options)) }
   }),
 
-  get: route({
-    method: 'GET',
-    path: '/api/v1/watchdogs/{id}',
+  get: get('/api/v1/watchdogs/{id}', {
     summary: 'Read a watchdog',
     input: z.object({ id }),
     output: Watchdog,
@@ -160,9 +150,7 @@ export const watchdogRoutes = router({
     finds: findsWatchdog,
   }).query(async ({ ctx }) => watchdogView(ctx.watchdog, ctx.clock.now(), await listOutages(ctx.db))),
 
-  timeline: route({
-    method: 'GET',
-    path: '/api/v1/watchdogs/{id}/timeline',
+  timeline: get('/api/v1/watchdogs/{id}/timeline', {
     summary: 'Read the timeline of a watchdog: matches, alarms, and outages of the service',
     description:
       'Covers the stored captures, by the present match. The period is at most 62 days; the beginning of a longer one is cut off. One of less than a minute begins a minute before `to`.',
@@ -178,9 +166,7 @@ export const watchdogRoutes = router({
     timelineOf(ctx, ctx.watchdog, timelinePeriod(ctx.watchdog, ctx.clock.now(), input)),
   ),
 
-  update: route({
-    method: 'PUT',
-    path: '/api/v1/watchdogs/{id}',
+  update: put('/api/v1/watchdogs/{id}', {
     summary: 'Change the named members of a watchdog',
     description:
       'Deadlines are recomputed. Another `match` starts over on its own history; an interval change alone cannot send a second alarm.',
@@ -192,9 +178,7 @@ export const watchdogRoutes = router({
     check: (ctx, input) => checkWatchdogInput(ctx, input, ctx.watchdog),
   }).mutation(({ ctx, input }) => updateWatchdogMembers(ctx, ctx.watchdog, input)),
 
-  remove: route({
-    method: 'DELETE',
-    path: '/api/v1/watchdogs/{id}',
+  remove: remove('/api/v1/watchdogs/{id}', {
     summary: 'Delete a watchdog',
     input: z.object({ id }),
     output: z.null(),
@@ -205,9 +189,7 @@ export const watchdogRoutes = router({
     return null
   }),
 
-  setActive: route({
-    method: 'POST',
-    path: '/api/v1/watchdogs/{id}/active',
+  setActive: post('/api/v1/watchdogs/{id}/active', {
     summary: 'Pause or resume a watchdog; resuming restarts its interval now',
     input: z.object({ id, active: z.boolean() }),
     example: { active: false },

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { operatorProcedure, operatorRouterOf } from '../api/context.ts'
 import { validationFailed } from '../api/errors.ts'
 import { withExample } from '../api/examples.ts'
-import { route, router } from '../api/route.ts'
+import { get, router } from '../api/route.ts'
 import type { Services } from '../api/services.ts'
 import { Timestamp } from '../api/values.ts'
 import { recordChange } from '../audit/index.ts'
@@ -32,9 +32,7 @@ const Me = withExample(
 )
 
 export const meRoutes = router({
-  get: route({
-    method: 'GET',
-    path: '/api/v1/me',
+  get: get('/api/v1/me', {
     summary: 'Read the key of this call, its workspace, the plan and its limits',
     input: z.object({}),
     output: Me,

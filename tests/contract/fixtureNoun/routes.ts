@@ -1,5 +1,5 @@
 import { tracked } from '@trpc/server'
-import { route, router, stream } from '../../../core/src/api/route.ts'
+import { post, router, stream } from '../../../core/src/api/route.ts'
 import { openStream } from '../../../core/src/streams/index.ts'
 import { countEvents, countInput, Greeting, greetInput } from './schema.ts'
 
@@ -7,9 +7,7 @@ const COUNT_MAX = 3
 
 /** A noun with one route and one stream, as a developer adds one. */
 export const fixtureRoutes = router({
-  greet: route({
-    method: 'POST',
-    path: '/api/v1/fixtures/{fixtureId}/greetings',
+  greet: post('/api/v1/fixtures/{fixtureId}/greetings', {
     summary: 'Greet a fixture',
     input: greetInput,
     example: { word: 'hello' },
@@ -24,9 +22,7 @@ export const fixtureRoutes = router({
     },
   }).mutation(({ input: { fixtureId, word } }) => ({ fixtureId, words: `${word}, ${fixtureId}` })),
 
-  count: stream({
-    method: 'GET',
-    path: '/api/v1/fixtures/{fixtureId}/stream',
+  count: stream('/api/v1/fixtures/{fixtureId}/stream', {
     summary: 'Count a fixture',
     input: countInput,
     events: countEvents,
