@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { UnsentError } from '../platform/db/index.ts'
+import { UnsentError, valuesOf } from '../platform/db/index.ts'
 import type { DeliveryServices } from './batchDeliveries.ts'
 import { storeBatch } from './captureBatch.ts'
 import { type CaptureConnection, keepConnection } from './captureConnection.ts'
@@ -122,13 +122,7 @@ export function createCaptureQueue(services: DeliveryServices, pool: pg.Pool): C
       const known = locked.size === 0 ? [] : endpointsOf(batch).filter((id) => locked.has(id))
       if (known.length > 0 && triesLeft === FURTHER_TRIES)
         return await storeFree(used, batch, known, triesLeft)
-      const outcomes = await inTime(used, (open) =>
-        storeBatch(
-          services,
-          open,
-          batch.map(({ capture }) => capture),
-        ),
-      )
+      const outcomes = await inTime(used, (open) => storeBatch(services, open, valuesOf(batch, 'capture')))
       return () => {
         for (const [index, { resolve }] of batch.entries()) resolve(outcomes[index] ?? UNAVAILABLE)
       }

@@ -24,7 +24,7 @@ import {
   prepareVerification,
 } from '../engine/verification/index.ts'
 import { planOf } from '../plans/index.ts'
-import { type Db, run, statement } from '../platform/db/index.ts'
+import { type Db, run, statement, valuesOf } from '../platform/db/index.ts'
 import { openDataKey } from '../platform/secrets/index.ts'
 import { HOUR_MS } from '../platform/time/index.ts'
 import type { Sealing } from '../requests/index.ts'
@@ -124,10 +124,7 @@ export async function loadCaptureSettings(
   const now = services.clock.now()
   const endpoints = await findCaptured(services.db, captureIds, now)
   if (endpoints.length === 0) return new Map()
-  const actions = findDispatchActions(
-    services.db,
-    endpoints.map(({ id }) => id),
-  )
+  const actions = findDispatchActions(services.db, valuesOf(endpoints, 'id'))
   const read = await Promise.allSettled(endpoints.map((endpoint) => settingsOf(services, endpoint, actions)))
   return new Map(
     endpoints.flatMap((endpoint, index) => {

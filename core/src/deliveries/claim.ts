@@ -1,5 +1,5 @@
 import type { Services } from '../api/services.ts'
-import { run, statement } from '../platform/db/index.ts'
+import { run, statement, valuesOf } from '../platform/db/index.ts'
 import {
   findOriginals,
   hasOriginal,
@@ -102,10 +102,7 @@ export async function claimForwards(
   const begun = found.filter(({ attemptId }) => attemptId !== null)
   const rows = await withLongBodies(services.db, begun)
   const shaped = rows.filter(({ actionId }) => lanes.get(actionId)?.hasRules)
-  const ruleSets = await loadRuleSets(
-    services.db,
-    shaped.map(({ actionId }) => actionId),
-  )
+  const ruleSets = await loadRuleSets(services.db, valuesOf(shaped, 'actionId'))
   const originals = await findOriginals(
     services,
     services.db,

@@ -1,7 +1,7 @@
 import type { ChannelState } from '../alertChannels/index.ts'
 import type { Services } from '../api/services.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
-import { run, type Trx } from '../platform/db/index.ts'
+import { run, type Trx, valuesOf } from '../platform/db/index.ts'
 import { isShredded } from '../platform/secrets/index.ts'
 import { withLongBodies } from '../requests/index.ts'
 import type { Refusal } from './attempt.ts'
@@ -78,14 +78,7 @@ function attemptRow(row: DueRow, channel: ChannelState | undefined, now: Date) {
 async function endUnsent(trx: Trx, unsent: readonly (DueRow & { readonly id: number })[]): Promise<void> {
   if (unsent.length === 0) return
   const endpointIds = unsent.map(({ endpointId }) => endpointId)
-  await countAttempts(
-    trx,
-    endpointIds,
-    unsent.map(({ id }) => id),
-  )
-  await removeDeliveries(
-    trx,
-    unsent.map(({ deliveryId }) => deliveryId),
-  )
+  await countAttempts(trx, endpointIds, valuesOf(unsent, 'id'))
+  await removeDeliveries(trx, valuesOf(unsent, 'deliveryId'))
   await announceEndpointChange(trx, ...new Set(endpointIds))
 }

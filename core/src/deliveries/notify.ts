@@ -3,7 +3,7 @@ import type { Services, Urls } from '../api/services.ts'
 import { requestRoot } from '../engine/conditions/index.ts'
 import { parseTemplate } from '../engine/templates/index.ts'
 import { planOf } from '../plans/index.ts'
-import type { Trx } from '../platform/db/index.ts'
+import { type Trx, valuesOf } from '../platform/db/index.ts'
 import { keyOfRow } from '../platform/secrets/index.ts'
 import { storedRequest } from '../requests/index.ts'
 import { deliveryFacts } from '../transformations/index.ts'
@@ -56,10 +56,7 @@ export async function startNotifies(
     }),
   )
   await queueNotifies(services, trx, messages)
-  await removeDeliveries(
-    trx,
-    notifies.map(({ deliveryId }) => deliveryId),
-  )
+  await removeDeliveries(trx, valuesOf(notifies, 'deliveryId'))
 }
 
 interface NotifyFacts

@@ -1,7 +1,7 @@
 import { openIncident } from '../alerts/index.ts'
 import type { Services } from '../api/services.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
-import { type Db, run, statement, type Trx } from '../platform/db/index.ts'
+import { type Db, run, statement, type Trx, valuesOf } from '../platform/db/index.ts'
 import { LANES_OF_ACTIONS } from './flow/statements.ts'
 import { flowsOf, wakeFlows } from './flow/wake.ts'
 import {
@@ -108,10 +108,7 @@ export async function endDeliveries(
     const attemptIds = group.flatMap(({ id }) => ids.get(id) ?? [])
     await countAttempts(trx, endpointId, attemptIds)
   }
-  await removeDeliveries(
-    trx,
-    deliveries.map(({ id }) => id),
-  )
+  await removeDeliveries(trx, valuesOf(deliveries, 'id'))
   await wakeFlows(services, trx, flowsOf(deliveries), 'end')
   const deadLetters = deliveries.filter(({ kind }) => kind !== 'notify')
   await openDeadLetterIncidents(services, trx, deadLetters, error)

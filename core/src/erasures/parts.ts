@@ -4,7 +4,7 @@ import type { Services } from '../api/services.ts'
 import { forgetRefusal, lastRefusal } from '../endpoints/index.ts'
 import { forgetFields, forgetLabels, listedFields, listedLabels } from '../events/index.ts'
 import { isAnyUnstored } from '../exports/index.ts'
-import type { Trx } from '../platform/db/index.ts'
+import { type Trx, valuesOf } from '../platform/db/index.ts'
 import { inSlices } from '../platform/turns/index.ts'
 import { forgetAnswers, isAnySending, nextAnswers } from '../rehearsals/index.ts'
 import { forgetKeptAnswers, forgetNotes, forgetOriginals, nextKeptAnswers } from '../requests/index.ts'
@@ -83,12 +83,7 @@ export async function stepOf(work: Work, part: Part): Promise<Step> {
           return answer === null || (yield* finder.inMessage(answer))
         },
         next: ({ requestId }) => ({ ...part, afterId: requestId }),
-        erase: (trx, found) =>
-          forgetKeptAnswers(
-            trx,
-            part.endpointId,
-            found.map(({ requestId }) => requestId),
-          ),
+        erase: (trx, found) => forgetKeptAnswers(trx, part.endpointId, valuesOf(found, 'requestId')),
       })
     case 'texts':
       return await textStep(work, part)

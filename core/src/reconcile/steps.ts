@@ -1,5 +1,6 @@
 import type { Services } from '../api/services.ts'
 import { captureFetched, type FetchedOutcome } from '../capture/index.ts'
+import { valuesOf } from '../platform/db/index.ts'
 import { backoffMs } from '../platform/time/index.ts'
 import { capturedEventIds } from '../requests/index.ts'
 import {
@@ -81,12 +82,7 @@ async function listPage(work: Work, sender: ListingSender): Promise<Next> {
   const events = [
     ...new Map(answer.value.events.toReversed().map((event) => [event.eventId, event])).values(),
   ]
-  const present = await capturedEventIds(
-    services.db,
-    row.endpointId,
-    events.map(({ eventId }) => eventId),
-    hash,
-  )
+  const present = await capturedEventIds(services.db, row.endpointId, valuesOf(events, 'eventId'), hash)
   const kept = await keptSince(services.db, row.endpointId, services.clock.now())
   const stateOf = (eventId: string, at: Date): StagedEvent['state'] => {
     if (present.has(eventId)) return 'present'

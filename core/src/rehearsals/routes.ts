@@ -8,7 +8,7 @@ import { envelope, paged } from '../api/pagination.ts'
 import { requireFeature } from '../api/planGates.ts'
 import { get, post, router, stream } from '../api/route.ts'
 import { type EndpointRow, findsEndpoint } from '../endpoints/index.ts'
-import type { Db } from '../platform/db/index.ts'
+import { type Db, valuesOf } from '../platform/db/index.ts'
 import { type OpenStream, openStream } from '../streams/index.ts'
 import { checkStart } from './check.ts'
 import { type Change, changeState } from './control.ts'
@@ -78,10 +78,7 @@ export const replayRunRoutes = router({
     finds: findsEndpoint,
   }).query(async ({ ctx, input }) => {
     const found = await pageByTime(replaysOf(ctx.db, ctx.endpoint.id), ['createdAt', 'id'], input)
-    const counts = await countItems(
-      ctx.db,
-      found.rows.map(({ id }) => id),
-    )
+    const counts = await countItems(ctx.db, valuesOf(found.rows, 'id'))
     return paged(found, input, { view: (row) => runView(row, counts), cursorOf: createdCursor })
   }),
 

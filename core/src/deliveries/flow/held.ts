@@ -1,6 +1,6 @@
 import { closeIncidents, lockOpen, openIncident } from '../../alerts/index.ts'
 import type { Services } from '../../api/services.ts'
-import { run, statement, type Trx } from '../../platform/db/index.ts'
+import { run, statement, type Trx, valuesOf } from '../../platform/db/index.ts'
 import type { Attempt } from '../attempt.ts'
 import { HOLDS_KEY } from '../finishStatement.ts'
 import { lockFlow } from './upkeep.ts'
@@ -101,12 +101,7 @@ export async function freeHeld(
   const replayed = succeeded.filter(({ trigger }) => trigger !== 'capture')
   const [first] = replayed
   if (first === undefined) return
-  await free(
-    services,
-    trx,
-    first.action.id,
-    replayed.map(({ requestId }) => requestId),
-  )
+  await free(services, trx, first.action.id, valuesOf(replayed, 'requestId'))
 }
 
 /**

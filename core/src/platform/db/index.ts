@@ -16,6 +16,7 @@ export {
   statement,
   storable,
   type Trx,
+  valuesOf,
 } from './statement.ts'
 
 export type * from './tables.ts'

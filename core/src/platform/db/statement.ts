@@ -130,9 +130,13 @@ export async function countOf<DB, Tables extends keyof DB>(
   return count
 }
 
+/** The values of one member, in the order of the rows. */
+export const valuesOf = <Row, Name extends keyof Row>(rows: readonly Row[], member: Name): Row[Name][] =>
+  rows.map((row) => row[member])
+
 /** Parameters for `unnest`: of each member the values of all rows. */
 export function columnsOf<Row>(rows: readonly Row[], ...members: readonly (keyof Row)[]) {
-  return members.map((member) => rows.map((row) => row[member]))
+  return members.map((member) => valuesOf(rows, member))
 }
 
 /**
