@@ -22,27 +22,24 @@ const fieldText = z
 const secretText = fieldText.min(1)
 
 const Members = z.object({
-  token: optional(secretText).meta({ description: 'bearer; write-only' }),
-  username: optional(fieldText).meta({ description: 'basic' }),
-  password: optional(secretText).meta({ description: 'basic; write-only' }),
-  name: optional(z.string().max(256)).meta({ description: 'header: its name' }),
-  value: optional(secretText).meta({ description: 'header; write-only' }),
-  tokenUrl: optional(z.string()).meta({ description: 'oauth2ClientCredentials: token endpoint, https' }),
-  clientId: optional(secretText).meta({ description: 'oauth2ClientCredentials' }),
-  clientSecret: optional(secretText).meta({ description: 'oauth2ClientCredentials; write-only' }),
-  scope: optional(fieldText).meta({
-    description: 'oauth2ClientCredentials: scopes, with spaces between; "" for none',
-  }),
+  token: optional(secretText).describe('bearer; write-only'),
+  username: optional(fieldText).describe('basic'),
+  password: optional(secretText).describe('basic; write-only'),
+  name: optional(z.string().max(256)).describe('header: its name'),
+  value: optional(secretText).describe('header; write-only'),
+  tokenUrl: optional(z.string()).describe('oauth2ClientCredentials: token endpoint, https'),
+  clientId: optional(secretText).describe('oauth2ClientCredentials'),
+  clientSecret: optional(secretText).describe('oauth2ClientCredentials; write-only'),
+  scope: optional(fieldText).describe('oauth2ClientCredentials: scopes, with spaces between; "" for none'),
 })
 
 /** Input of an action's credentials. The members of each kind are checked after parsing. */
 export const AuthInput = z
   .object({ kind: z.enum(AUTH_KINDS), ...Members.shape })
   .nullish()
-  .meta({
-    description:
-      'forward: credentials for the receiver; null = none, which is the default. In a change of the same kind members that are left out stay',
-  })
+  .describe(
+    'forward: credentials for the receiver; null = none, which is the default. In a change of the same kind members that are left out stay',
+  )
 
 /** {@link AuthInput} after parsing; undefined leaves what is stored. */
 export type AuthInput = z.output<typeof AuthInput>
@@ -51,8 +48,8 @@ export type AuthInput = z.output<typeof AuthInput>
 export const Auth = z
   .object({
     kind: z.enum(AUTH_KINDS),
-    isSet: z.boolean().meta({ description: 'Whether there is a secret' }),
-    setAt: Timestamp.nullable().meta({ description: 'When the credentials were last set' }),
+    isSet: z.boolean().describe('Whether there is a secret'),
+    setAt: Timestamp.nullable().describe('When the credentials were last set'),
     username: z.string().nullable(),
     name: z.string().nullable(),
     tokenUrl: z.string().nullable(),

@@ -13,20 +13,21 @@ const UNFINISHED_COUNTED_MAX = 10_000
 /** Figures of the actions of an endpoint over the last hour. */
 export const ActionHealth = z
   .object({
-    since: Timestamp.meta({
-      description: `Start of the period: an hour ago, or the oldest of the newest ${ATTEMPTS_READ_MAX} attempts of the endpoint if that is later`,
-    }),
+    since: Timestamp.describe(
+      `Start of the period: an hour ago, or the oldest of the newest ${ATTEMPTS_READ_MAX} attempts of the endpoint if that is later`,
+    ),
     items: z.array(
       z.object({
         actionId: z.uuid(),
-        attempts: z.int().meta({ description: 'Finished attempts, replays included, rehearsals not' }),
-        succeeded: z.int().meta({ description: 'Successful ones among them' }),
-        p95Ms: z.int().nullable().meta({
-          description: '95 % of the attempts took at most so long, in milliseconds; null without any',
-        }),
-        unfinished: z.int().meta({
-          description: `Deliveries that wait or are in flight; ${UNFINISHED_COUNTED_MAX} stands for more`,
-        }),
+        attempts: z.int().describe('Finished attempts, replays included, rehearsals not'),
+        succeeded: z.int().describe('Successful ones among them'),
+        p95Ms: z
+          .int()
+          .nullable()
+          .describe('95 % of the attempts took at most so long, in milliseconds; null without any'),
+        unfinished: z
+          .int()
+          .describe(`Deliveries that wait or are in flight; ${UNFINISHED_COUNTED_MAX} stands for more`),
       }),
     ),
   })

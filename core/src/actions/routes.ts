@@ -123,9 +123,9 @@ export const actionRoutes = router({
     input: z.object({
       endpointId,
       actionId,
-      perSecond: optional(z.int().min(1).max(10_000)).meta({
-        description: 'Most attempts per second until the backlog is empty; default no limit',
-      }),
+      perSecond: optional(z.int().min(1).max(10_000)).describe(
+        'Most attempts per second until the backlog is empty; default no limit',
+      ),
     }),
     example: { perSecond: 10 },
     output: Action,

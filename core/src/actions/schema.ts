@@ -24,45 +24,43 @@ const signingSecretInput = z
   })
 
 const writable = {
-  name: optional(z.string().min(1).max(100)).meta({
-    description: 'Shown to people; default the host of `url`, or the name of the channel',
-  }),
-  isActive: optional(z.boolean()).meta({ description: 'Default true' }),
-  condition: ConditionDocument.optional().meta({
-    description: 'When it runs; `{}` = always, which is the default',
-  }),
-  position: optional(z.int().min(1)).meta({ description: '1-based; default last. Others move to make room' }),
-  url: optional(z.string()).meta({ description: 'forward: where to, http or https' }),
-  appendPath: optional(z.boolean()).meta({
-    description: 'forward: the captured path after `/hook/{id}` follows the path of `url`; default false',
-  }),
-  appendQuery: optional(z.boolean()).meta({
-    description: 'forward: the captured query follows the query of `url`; default false',
-  }),
-  signingSecret: optional(signingSecretInput).meta({
-    description: 'forward; write-only. 16 to 512 characters, "" stops signing',
-  }),
-  signing: optional(z.object({ scheme: optional(z.enum(SIGNING_SCHEMES)) })).meta({
-    description: 'forward: how it signs; its secret is `signingSecret`. Default `creel`',
-  }),
+  name: optional(z.string().min(1).max(100)).describe(
+    'Shown to people; default the host of `url`, or the name of the channel',
+  ),
+  isActive: optional(z.boolean()).describe('Default true'),
+  condition: ConditionDocument.optional().describe('When it runs; `{}` = always, which is the default'),
+  position: optional(z.int().min(1)).describe('1-based; default last. Others move to make room'),
+  url: optional(z.string()).describe('forward: where to, http or https'),
+  appendPath: optional(z.boolean()).describe(
+    'forward: the captured path after `/hook/{id}` follows the path of `url`; default false',
+  ),
+  appendQuery: optional(z.boolean()).describe(
+    'forward: the captured query follows the query of `url`; default false',
+  ),
+  signingSecret: optional(signingSecretInput).describe(
+    'forward; write-only. 16 to 512 characters, "" stops signing',
+  ),
+  signing: optional(z.object({ scheme: optional(z.enum(SIGNING_SCHEMES)) })).describe(
+    'forward: how it signs; its secret is `signingSecret`. Default `creel`',
+  ),
   auth: AuthInput,
   tls: TlsInput,
-  delivery: DeliveryPolicy.nullish().meta({
-    description: 'forward: delivery policy; null = the defaults of the installation, which is the default',
-  }),
+  delivery: DeliveryPolicy.nullish().describe(
+    'forward: delivery policy; null = the defaults of the installation, which is the default',
+  ),
   alertChannelId: optional(z.string().toLowerCase()).meta({
     format: 'uuid',
     description: 'notify: the channel to notify',
   }),
-  messageTemplate: optional(z.string().min(1)).meta({
-    description: 'notify: text with placeholders like `{{ body.id }}`, 1 to 4000 characters',
-  }),
+  messageTemplate: optional(z.string().min(1)).describe(
+    'notify: text with placeholders like `{{ body.id }}`, 1 to 4000 characters',
+  ),
 }
 
 /** Input of the create route. The members that each kind needs are checked after parsing. */
 export const createInput = z.object({
   endpointId: z.string(),
-  kind: z.string().meta({ description: 'One of `options.kinds`' }),
+  kind: z.string().describe('One of `options.kinds`'),
   ...writable,
 })
 
@@ -70,7 +68,7 @@ export const createInput = z.object({
 export const updateInput = z.object({
   endpointId: z.string(),
   actionId: z.string(),
-  kind: optional(z.string()).meta({ description: 'Cannot change' }),
+  kind: optional(z.string()).describe('Cannot change'),
   ...writable,
 })
 
@@ -87,38 +85,38 @@ export const Action = z
     name: z.string(),
     position: z.int(),
     url: z.string().nullable(),
-    appendPath: z.boolean().meta({ description: 'Always false for notify' }),
-    appendQuery: z.boolean().meta({ description: 'Always false for notify' }),
+    appendPath: z.boolean().describe('Always false for notify'),
+    appendQuery: z.boolean().describe('Always false for notify'),
     isActive: z.boolean(),
     suspendedByPlan: z.boolean(),
-    condition: ConditionDocument.meta({ description: 'As it was written; `{}` = always' }),
+    condition: ConditionDocument.describe('As it was written; `{}` = always'),
     conditionDescription: z.string(),
     signing: z.object({
       scheme: z.enum(SIGNING_SCHEMES),
       signed: z.boolean(),
-      setAt: Timestamp.nullable().meta({ description: 'When the secret or its scheme was set' }),
+      setAt: Timestamp.nullable().describe('When the secret or its scheme was set'),
     }),
-    auth: Auth.meta({ description: 'Credentials for the receiver; `none` for notify' }),
-    tls: Tls.nullable().meta({ description: 'Null without any, and for notify' }),
-    pausedAt: Timestamp.nullable().meta({
-      description: 'Start of the pause; null = not paused',
-    }),
-    delivery: DeliveryPolicy.meta({ id: 'DeliveryPolicy' }).nullable().meta({
-      description: 'Null = the defaults of the installation, and for notify',
-    }),
+    auth: Auth.describe('Credentials for the receiver; `none` for notify'),
+    tls: Tls.nullable().describe('Null without any, and for notify'),
+    pausedAt: Timestamp.nullable().describe('Start of the pause; null = not paused'),
+    delivery: DeliveryPolicy.meta({ id: 'DeliveryPolicy' })
+      .nullable()
+      .describe('Null = the defaults of the installation, and for notify'),
     ruleCount: z.int(),
     alertChannelId: z.uuid().nullable(),
     alertChannelName: z.string().nullable(),
     messageTemplate: z.string().nullable(),
     channelUnavailable: z.boolean(),
-    apiRequestId: z.null().meta({ description: 'Always null in v1' }),
-    apiRequestName: z.null().meta({ description: 'Always null in v1' }),
-    slotMapping: z.record(z.string(), z.string()).meta({ description: 'Always {} in v1' }),
-    requestUnavailable: z.boolean().meta({ description: 'Always false in v1' }),
-    warnings: z.array(z.string()).optional().meta({
-      description:
+    apiRequestId: z.null().describe('Always null in v1'),
+    apiRequestName: z.null().describe('Always null in v1'),
+    slotMapping: z.record(z.string(), z.string()).describe('Always {} in v1'),
+    requestUnavailable: z.boolean().describe('Always false in v1'),
+    warnings: z
+      .array(z.string())
+      .optional()
+      .describe(
         'Only in the answer to a change, if the action reads what the endpoint takes out before storing. It still works when a request is captured',
-    }),
+      ),
   })
   .meta({ id: 'Action' })
 
@@ -126,7 +124,7 @@ export const Action = z
 export const ActionList = z
   .object({
     actions: z.array(Action),
-    limit: z.int().meta({ description: 'Actions of all kinds that the plan has room for' }),
+    limit: z.int().describe('Actions of all kinds that the plan has room for'),
     canAddMore: z.boolean(),
     options: z.object({
       kinds: z.array(z.enum(ACTION_KINDS)),

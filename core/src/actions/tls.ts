@@ -18,21 +18,18 @@ const pem = optional(z.string().max(PEM_MAX))
 /** Input of an action's TLS settings. */
 export const TlsInput = z
   .object({
-    clientCertificate: pem.meta({
-      description: 'PEM: the client certificate, then its intermediate certificates; "" for none',
-    }),
-    clientKey: pem.meta({
-      description: 'PEM, without a passphrase; write-only. It goes with its certificate',
-    }),
-    certificateAuthority: pem.meta({
-      description: 'PEM: the only CAs that may sign the receiver\'s certificate; "" for the system\'s CAs',
-    }),
+    clientCertificate: pem.describe(
+      'PEM: the client certificate, then its intermediate certificates; "" for none',
+    ),
+    clientKey: pem.describe('PEM, without a passphrase; write-only. It goes with its certificate'),
+    certificateAuthority: pem.describe(
+      'PEM: the only CAs that may sign the receiver\'s certificate; "" for the system\'s CAs',
+    ),
   })
   .nullish()
-  .meta({
-    description:
-      'forward: client certificate and private authority; null = none, which is the default. Members that are left out stay',
-  })
+  .describe(
+    'forward: client certificate and private authority; null = none, which is the default. Members that are left out stay',
+  )
 
 /** {@link TlsInput} after parsing; undefined leaves what is stored. */
 export type TlsInput = z.output<typeof TlsInput>
@@ -42,13 +39,14 @@ export const Tls = z
   .object({
     clientCertificate: z.string().nullable(),
     certificateAuthority: z.string().nullable(),
-    isSet: z.boolean().meta({ description: 'Whether there is a client key' }),
+    isSet: z.boolean().describe('Whether there is a client key'),
     setAt: Timestamp.nullable(),
-    subject: z.string().nullable().meta({ description: 'Subject of the client certificate' }),
-    expiresAt: z.iso.datetime().meta({
-      description:
+    subject: z.string().nullable().describe('Subject of the client certificate'),
+    expiresAt: z.iso
+      .datetime()
+      .describe(
         'Expiry of the client certificate or of the last CA, whichever is earlier. An alert is sent 14 days before',
-    }),
+      ),
   })
   .meta({ id: 'ActionTls' })
 

@@ -12,26 +12,24 @@ export const MUTE_DAYS_MAX = 30
 
 const subscription = z.object({
   kind: z.enum(SUBSCRIBABLE_KINDS),
-  minSeverity: optional(z.enum(SEVERITIES)).meta({ description: 'Default info: every severity' }),
+  minSeverity: optional(z.enum(SEVERITIES)).describe('Default info: every severity'),
 })
 
 const writable = {
-  name: optional(z.string().min(1).max(100)).meta({ description: 'Shown to people; 1 to 100 characters' }),
-  enabled: optional(z.boolean()).meta({ description: 'Off: nothing is sent' }),
-  secret: optional(z.string()).meta({
-    description: 'The credential that the kind\'s `credentialLabel` names. Write-only; "" clears',
-  }),
-  settings: optional(z.record(z.string(), z.unknown())).meta({
-    description:
-      'The kind\'s `fields`; merged member by member, "" takes an optional one back to its default',
-  }),
-  events: optional(z.array(subscription)).meta({
-    description:
-      'Subscribed events; [] for none, omitted on create for all. All events with one `minSeverity` include those of later versions',
-  }),
-  mutedUntil: optional(z.string()).meta({
-    description: `Timestamp at most ${MUTE_DAYS_MAX} days ahead; "" or a past one unmutes`,
-  }),
+  name: optional(z.string().min(1).max(100)).describe('Shown to people; 1 to 100 characters'),
+  enabled: optional(z.boolean()).describe('Off: nothing is sent'),
+  secret: optional(z.string()).describe(
+    'The credential that the kind\'s `credentialLabel` names. Write-only; "" clears',
+  ),
+  settings: optional(z.record(z.string(), z.unknown())).describe(
+    'The kind\'s `fields`; merged member by member, "" takes an optional one back to its default',
+  ),
+  events: optional(z.array(subscription)).describe(
+    'Subscribed events; [] for none, omitted on create for all. All events with one `minSeverity` include those of later versions',
+  ),
+  mutedUntil: optional(z.string()).describe(
+    `Timestamp at most ${MUTE_DAYS_MAX} days ahead; "" or a past one unmutes`,
+  ),
 }
 
 /** Input of the create route; `settings` and `events` are checked against the kind after parsing. */
@@ -40,7 +38,7 @@ export const createInput = z.object({ kind: z.enum(CHANNEL_KIND_NAMES), ...writa
 /** Input of the update route: absent members are unchanged, and the kind cannot change. */
 export const updateInput = z.object({
   id: z.string(),
-  kind: optional(z.string()).meta({ description: 'Cannot change; accepted when equal' }),
+  kind: optional(z.string()).describe('Cannot change; accepted when equal'),
   ...writable,
 })
 
@@ -59,8 +57,8 @@ export const AlertChannel = z
     health: z.enum(HEALTHS),
     credentialSet: z.boolean(),
     credentialSetAt: Timestamp.nullable(),
-    connected: z.boolean().meta({ description: 'Whether the channel has all that a send needs' }),
-    destination: z.string().nullable().meta({ description: 'Destination, without secrets' }),
+    connected: z.boolean().describe('Whether the channel has all that a send needs'),
+    destination: z.string().nullable().describe('Destination, without secrets'),
     settings: z.record(z.string(), z.unknown()),
     mutedUntil: Timestamp.nullable(),
     events: z.array(z.object({ kind: z.enum(SUBSCRIBABLE_KINDS), minSeverity: z.enum(SEVERITIES) })),
@@ -106,7 +104,7 @@ export const AlertEvent = z
 export const TestResult = z
   .object({
     delivered: z.boolean(),
-    detail: z.string().nullable().meta({ description: "The provider's words when it was rejected" }),
+    detail: z.string().nullable().describe("The provider's words when it was rejected"),
     statusCode: z.int().nullable(),
     durationMs: z.int(),
   })
@@ -119,7 +117,7 @@ export type Outcome = (typeof OUTCOMES)[number]
 export const historyInput = z.object({
   ...pageInput,
   ...idCursorInput,
-  channelId: optional(z.guid()).meta({ description: 'Only this channel, also if it was deleted' }),
+  channelId: optional(z.guid()).describe('Only this channel, also if it was deleted'),
   eventKind: optional(z.enum(EVENT_KINDS)),
   outcome: optional(z.enum(OUTCOMES)),
 })
@@ -129,21 +127,21 @@ export const AlertDelivery = withExample(
   'AlertDelivery',
   z.object({
     id: z.int(),
-    at: Timestamp.meta({ description: 'When the send was queued; its retries do not change it' }),
+    at: Timestamp.describe('When the send was queued; its retries do not change it'),
     eventKind: z.enum(EVENT_KINDS),
     severity: z.enum(SEVERITIES),
     subjectType: z.string(),
     subjectId: z.uuid(),
     subjectName: z.string(),
-    channelId: z.uuid().nullable().meta({ description: 'Null for plain e-mail' }),
+    channelId: z.uuid().nullable().describe('Null for plain e-mail'),
     channelName: z.string().nullable(),
-    channelKind: z.string().meta({ description: 'A channel kind, or `email`' }),
+    channelKind: z.string().describe('A channel kind, or `email`'),
     outcome: z.enum(OUTCOMES),
     detail: z.string().nullable(),
     statusCode: z.int().nullable(),
     durationMs: z.int().nullable(),
-    count: z.int().meta({ description: 'Running count of a dead-letter incident' }),
-    emailFallback: z.boolean().meta({ description: 'Sent by e-mail because a channel was failing' }),
+    count: z.int().describe('Running count of a dead-letter incident'),
+    emailFallback: z.boolean().describe('Sent by e-mail because a channel was failing'),
     requestId: z.int().nullable(),
   }),
 )

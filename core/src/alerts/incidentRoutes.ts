@@ -29,15 +29,15 @@ async function listIncidents(
 const Incident = z
   .object({
     id: z.uuid(),
-    kind: z.string().meta({ description: 'The event kind that opened it' }),
+    kind: z.string().describe('The event kind that opened it'),
     severity: z.string(),
     subjectType: z.string(),
     subjectId: z.uuid(),
     subjectName: z.string(),
     endpointId: z.uuid().nullable(),
     endpointName: z.string().nullable(),
-    count: z.int().meta({ description: 'Number of occurrences' }),
-    reason: z.string().nullable().meta({ description: 'Reason of the latest occurrence' }),
+    count: z.int().describe('Number of occurrences'),
+    reason: z.string().nullable().describe('Reason of the latest occurrence'),
     state: z.enum(INCIDENT_STATES),
     openedAt: Timestamp,
     closedAt: Timestamp.nullable(),
@@ -52,7 +52,7 @@ export const incidentRoutes = router({
     input: z.object({
       ...pageInput,
       ...timeCursorInput,
-      state: optional(z.enum(INCIDENT_STATES)).meta({ description: 'Only those in this state' }),
+      state: optional(z.enum(INCIDENT_STATES)).describe('Only those in this state'),
     }),
     output: envelope(Incident),
     narrows: true,

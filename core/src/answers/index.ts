@@ -32,18 +32,18 @@ export const answerRoutes = router({
     },
     input: z.object({
       endpointId,
-      requestId: Int64.meta({ description: 'Id of the captured request that is tried' }),
-      responses: createInput.shape.responses.meta({ description: 'By default those of the endpoint' }),
+      requestId: Int64.describe('Id of the captured request that is tried'),
+      responses: createInput.shape.responses.describe('By default those of the endpoint'),
     }),
     example: { requestId: 90117, responses: [{ status: 500, times: 2 }] },
     output: z
       .object({
-        index: z.int().nullable().meta({ description: 'Index of the response; null: none of them answers' }),
+        index: z.int().nullable().describe('Index of the response; null: none of them answers'),
         status: z.int(),
         contentType: z.string().nullable(),
         headers: z.array(z.object({ name: z.string(), value: z.string() })),
         body: z.string(),
-        note: z.string().nullable().meta({ description: 'Why the response that matches does not answer' }),
+        note: z.string().nullable().describe('Why the response that matches does not answer'),
       })
       .meta({ id: 'ResponsePreview' }),
     scope: 'read',

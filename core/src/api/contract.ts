@@ -85,9 +85,9 @@ export interface RouteMedia {
 /** An answer that is not JSON. REST sends its content, `/trpc` the whole object. */
 export const Download = z.object({
   contentType: z.string(),
-  fileName: z.string().meta({ description: 'Suggested file name' }),
+  fileName: z.string().describe('Suggested file name'),
   content: z.string(),
-  encoding: z.enum(['utf8', 'base64']).meta({ description: 'Encoding of `content`' }),
+  encoding: z.enum(['utf8', 'base64']).describe('Encoding of `content`'),
 })
 
 /** An answer of any size that is not JSON. Each part is made after the client has read the one before. REST only. */

@@ -80,12 +80,10 @@ const ofTime = (isId: RegExp) =>
 
 function cursorInput<Schema extends z.ZodType>(schema: Schema) {
   return {
-    before: optional(schema).meta({
-      description: 'Cursor, `next` of a page: only what follows that page. Costs the same at any depth',
-    }),
-    after: optional(schema).meta({
-      description: 'Cursor, `previous` of a page: only what is newer than that page',
-    }),
+    before: optional(schema).describe(
+      'Cursor, `next` of a page: only what follows that page. Costs the same at any depth',
+    ),
+    after: optional(schema).describe('Cursor, `previous` of a page: only what is newer than that page'),
   }
 }
 

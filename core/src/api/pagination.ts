@@ -6,8 +6,8 @@ export const pageInput = {
     .int()
     .min(1)
     .default(1)
-    .meta({ description: '1-based, from the cursor if there is one; past the end answers no items' }),
-  pageSize: z.int().min(1).max(100).default(50).meta({ description: 'Items a page' }),
+    .describe('1-based, from the cursor if there is one; past the end answers no items'),
+  pageSize: z.int().min(1).max(100).default(50).describe('Items a page'),
 }
 
 /** A page of a list: `page` is 1-based, `pageSize` is 1 to 100. */
@@ -17,12 +17,14 @@ export interface Page {
 }
 
 const nextAndPrevious = {
-  next: z.string().nullable().meta({
-    description: 'Cursor of what follows this page: give it as `before`. Null when nothing follows',
-  }),
-  previous: z.string().nullable().meta({
-    description: 'Cursor of what is newer than this page: give it as `after`. Null when the page is empty',
-  }),
+  next: z
+    .string()
+    .nullable()
+    .describe('Cursor of what follows this page: give it as `before`. Null when nothing follows'),
+  previous: z
+    .string()
+    .nullable()
+    .describe('Cursor of what is newer than this page: give it as `after`. Null when the page is empty'),
 }
 
 /** The pagination envelope around an item schema, named after it. `more`: further members of the envelope. */
@@ -32,12 +34,10 @@ export function envelope<Item extends z.ZodType, More extends z.core.$ZodLooseSh
 ) {
   const page = z.object({
     items: z.array(item),
-    totalCount: z
-      .int()
-      .meta({ description: 'Everything the query matches after filters, wherever a cursor stands' }),
+    totalCount: z.int().describe('Everything the query matches after filters, wherever a cursor stands'),
     page: z.int(),
     pageSize: z.int(),
-    totalPages: z.int().meta({ description: '0 when nothing matches' }),
+    totalPages: z.int().describe('0 when nothing matches'),
     ...nextAndPrevious,
     ...(more ?? ({} as More)),
   })

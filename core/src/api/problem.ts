@@ -18,16 +18,13 @@ const ProblemItem = z
     pointer: z
       .string()
       .nullable()
-      .meta({
-        description:
-          'JSON Pointer into the request body, as URI fragment; null for input of the query or the path',
-      }),
+      .describe('JSON Pointer into the request body, as URI fragment; null for input of the query or the path'),
     parameter: z
       .string()
       .nullable()
-      .meta({ description: 'Name of the query parameter; null for input of the body or the path' }),
-    code: z.string().meta({ description: `One of ${ITEM_CODES.join(', ')}; more may come` }),
-    detail: z.string().meta({ description: 'One sentence for people' }),
+      .describe('Name of the query parameter; null for input of the body or the path'),
+    code: z.string().describe(`One of ${ITEM_CODES.join(', ')}; more may come`),
+    detail: z.string().describe('One sentence for people'),
   })
   .meta({ id: 'ProblemItem', description: 'One wrong part of an input' })
 
@@ -37,19 +34,19 @@ const codes = Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]]
 export const Problem = z
   .object({
     type: z.literal('about:blank'),
-    title: z.string().meta({ description: "The status' phrase" }),
+    title: z.string().describe("The status' phrase"),
     status: z.int(),
-    detail: z.string().meta({ description: 'For people; may be reworded' }),
-    code: z.enum(codes).meta({ description: 'Branch on this: stable within v1' }),
+    detail: z.string().describe('For people; may be reworded'),
+    code: z.enum(codes).describe('Branch on this: stable within v1'),
     traceId: z
       .string()
       .regex(/^[0-9a-f]{32}$/)
-      .meta({ description: 'W3C trace id; the same in the log of the service' }),
+      .describe('W3C trace id; the same in the log of the service'),
     errors: z
       .array(ProblemItem)
       .max(MAX_PROBLEM_ITEMS)
       .optional()
-      .meta({ description: 'With `validation_failed`: every wrong part, in document order' }),
+      .describe('With `validation_failed`: every wrong part, in document order'),
   })
   .meta({ id: 'Problem', description: 'Why a call was not done (RFC 9457)' })
 

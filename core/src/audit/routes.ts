@@ -15,36 +15,34 @@ export const AuditEntry = z.object({
   id: Int64,
   at: Timestamp,
   actor: z.object({
-    kind: z.enum(ACTOR_KINDS).meta({
-      description:
+    kind: z
+      .enum(ACTOR_KINDS)
+      .describe(
         '`key`: a call with a key; `session`: a browser that is signed in; `operator`: a command; `service`: Creel by itself',
-    }),
-    id: z.uuid().nullable().meta({ description: 'Id of the key or the session' }),
-    name: z.string().meta({ description: 'Name at that time' }),
-    address: z.string().nullable().meta({ description: 'Address of the caller' }),
+      ),
+    id: z.uuid().nullable().describe('Id of the key or the session'),
+    name: z.string().describe('Name at that time'),
+    address: z.string().nullable().describe('Address of the caller'),
   }),
-  traceId: z
-    .string()
-    .nullable()
-    .meta({ description: 'Trace id of the call; the same in the log of the service' }),
-  action: z.string().meta({ description: 'Name of the procedure, such as `endpoints.update`' }),
+  traceId: z.string().nullable().describe('Trace id of the call; the same in the log of the service'),
+  action: z.string().describe('Name of the procedure, such as `endpoints.update`'),
   subject: z.object({ type: z.string(), id: z.string(), name: z.string().nullable() }),
   endpointId: z.uuid().nullable(),
-  before: Changed.meta({ description: 'The members that changed, as they were; null before a creation' }),
-  after: Changed.meta({ description: 'The members that changed, as they are; null after a deletion' }),
+  before: Changed.describe('The members that changed, as they were; null before a creation'),
+  after: Changed.describe('The members that changed, as they are; null after a deletion'),
 })
 
 const name = optional(z.string().trim().min(1).max(100))
 
 export const auditFilters = {
-  action: name.meta({ description: 'Only this action, such as `endpoints.update`' }),
+  action: name.describe('Only this action, such as `endpoints.update`'),
   actorKind: optional(z.enum(ACTOR_KINDS)),
-  actorId: optional(z.guid()).meta({ description: 'Id of the key or the session' }),
-  subjectType: name.meta({ description: 'Only subjects of this type: `endpoint`, `key`, …' }),
+  actorId: optional(z.guid()).describe('Id of the key or the session'),
+  subjectType: name.describe('Only subjects of this type: `endpoint`, `key`, …'),
   subjectId: name,
-  endpointId: optional(z.guid()).meta({ description: 'Only this endpoint, also if it was deleted' }),
-  since: optional(InstantInput).meta({ description: 'At or after' }),
-  until: optional(InstantInput).meta({ description: 'Before' }),
+  endpointId: optional(z.guid()).describe('Only this endpoint, also if it was deleted'),
+  since: optional(InstantInput).describe('At or after'),
+  until: optional(InstantInput).describe('Before'),
 }
 
 const listInput = { ...pageInput, ...idCursorInput, ...auditFilters }

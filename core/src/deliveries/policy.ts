@@ -41,39 +41,34 @@ const RetryDelay = z
 
 /** Settings for how a forward treats its destination. An absent or null member means the installation's default. */
 export const DeliveryPolicy = z.object({
-  timeoutSeconds: z.nullish(z.int().min(1).max(300)).meta({
-    description: 'Seconds that a whole attempt may take',
-  }),
-  concurrency: z.nullish(z.int().min(1).max(512)).meta({
-    description: 'Attempts in flight at once, over all processes',
-  }),
+  timeoutSeconds: z.nullish(z.int().min(1).max(300)).describe('Seconds that a whole attempt may take'),
+  concurrency: z.nullish(z.int().min(1).max(512)).describe('Attempts in flight at once, over all processes'),
   rate: z
     .nullish(z.object({ count: z.int().min(1).max(10_000), perSeconds: z.int().min(1).max(3600) }))
-    .meta({ description: 'Attempts that may start in any period of `perSeconds`, over all processes' }),
+    .describe('Attempts that may start in any period of `perSeconds`, over all processes'),
   order: z
     .nullish(
       z.object({
-        by: OrderBy.meta({ description: 'The path of the key, like `body.customer.id`, or `endpoint`' }),
-        onDeadLetter: z.enum(['continue', 'hold']).default('continue').meta({
-          description: 'After a dead letter, deliveries of its key continue, or wait for a replay or skip',
-        }),
+        by: OrderBy.describe('The path of the key, like `body.customer.id`, or `endpoint`'),
+        onDeadLetter: z
+          .enum(['continue', 'hold'])
+          .default('continue')
+          .describe('After a dead letter, deliveries of its key continue, or wait for a replay or skip'),
       }),
     )
-    .meta({
-      description: 'Deliveries of one key go out one after the other, in the order of the requests',
-    }),
+    .describe('Deliveries of one key go out one after the other, in the order of the requests'),
   retry: z
     .nullish(
       z.object({
-        delays: z.nullish(z.array(RetryDelay).max(RETRY_DELAYS_MAX)).meta({
-          description: 'Times between one attempt and the next; none = no retry',
-        }),
+        delays: z
+          .nullish(z.array(RetryDelay).max(RETRY_DELAYS_MAX))
+          .describe('Times between one attempt and the next; none = no retry'),
         on: z
           .nullish(z.array(z.union([z.int().min(300).max(599), z.enum(RETRY_CLASSES)])).max(RETRY_ON_MAX))
-          .meta({ description: 'Statuses that are retried; default each but 2xx and 410' }),
+          .describe('Statuses that are retried; default each but 2xx and 410'),
       }),
     )
-    .meta({ description: 'When another attempt follows. Transport errors are always retried' }),
+    .describe('When another attempt follows. Transport errors are always retried'),
   breaker: z
     .nullish(
       z.object({
@@ -82,13 +77,13 @@ export const DeliveryPolicy = z.object({
         probeEverySeconds: z.int().min(1).max(3600),
       }),
     )
-    .meta({ description: 'After so many failures in the window, only probes go out until one succeeds' }),
-  backlogAlertSeconds: z.nullish(z.int().min(10).max(604_800)).meta({
-    description: 'An incident opens while a delivery has waited for longer',
-  }),
-  gone: z.nullish(z.enum(['end', 'pause'])).meta({
-    description: 'Effect of a 410: end the delivery, or also pause the action; default `end`',
-  }),
+    .describe('After so many failures in the window, only probes go out until one succeeds'),
+  backlogAlertSeconds: z
+    .nullish(z.int().min(10).max(604_800))
+    .describe('An incident opens while a delivery has waited for longer'),
+  gone: z
+    .nullish(z.enum(['end', 'pause']))
+    .describe('Effect of a 410: end the delivery, or also pause the action; default `end`'),
 })
 
 /** {@link DeliveryPolicy} after parsing. Members that were left out are null or undefined. */

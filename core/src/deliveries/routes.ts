@@ -12,7 +12,7 @@ import { retryNow } from './retryNow.ts'
 import { DeliveryAttempt, DeliveryAttemptDetail, listInput } from './schema.ts'
 import { attemptView, attemptWithRecord } from './view.ts'
 
-const attemptId = Int64.meta({ description: 'Id of the attempt' })
+const attemptId = Int64.describe('Id of the attempt')
 
 /**
  * Finds the endpoint and the attempt that the path names.
@@ -63,7 +63,7 @@ export const deliveryRoutes = router({
       .object({
         requestId: Int64,
         actionId: z.uuid(),
-        attemptNumber: z.int().meta({ description: 'Number of this attempt' }),
+        attemptNumber: z.int().describe('Number of this attempt'),
       })
       .meta({ id: 'RetryNow' }),
     status: 202,

@@ -21,17 +21,19 @@ const By = z.string().superRefine((text, context) => {
 
 /** Setting that finds captures of the same event, and decides the treatment of those after the first. */
 export const Dedupe = z.object({
-  by: By.meta({
-    description:
-      'What they have in common: `event`, the event id, or the path of a value like `body.order.id`',
-  }),
-  windowSeconds: z.int().min(DEDUPE_WINDOW_SECONDS.min).max(DEDUPE_WINDOW_SECONDS.max).meta({
-    description: 'For so long after the first; at most as long as requests are kept',
-  }),
-  then: z.enum(DEDUPE_MODES).meta({
-    description:
+  by: By.describe(
+    'What they have in common: `event`, the event id, or the path of a value like `body.order.id`',
+  ),
+  windowSeconds: z
+    .int()
+    .min(DEDUPE_WINDOW_SECONDS.min)
+    .max(DEDUPE_WINDOW_SECONDS.max)
+    .describe('For so long after the first; at most as long as requests are kept'),
+  then: z
+    .enum(DEDUPE_MODES)
+    .describe(
       '`mark` only shows it; `skip` stores the duplicate and runs no action; `discard` counts it and stores nothing. The sender is answered as for the first',
-  }),
+    ),
 })
 
 export type Dedupe = z.output<typeof Dedupe>

@@ -23,51 +23,50 @@ export const ANSWER_LIMITS = {
 const ANSWER_CLOSES = ['reset', 'mid-body'] as const
 
 const answer = {
-  status: z.number().default(200).meta({ description: '200-299 or 400-599' }),
-  headers: namedInput(z.string()).default({}).meta({
-    description: '`Content-Type` is one that an endpoint may answer; by default the endpoint’s own',
-  }),
+  status: z.number().default(200).describe('200-299 or 400-599'),
+  headers: namedInput(z.string())
+    .default({})
+    .describe('`Content-Type` is one that an endpoint may answer; by default the endpoint’s own'),
 }
 
 /** One entry of an endpoint's `responses`. */
 export const ScriptedResponse = z.object({
   when: ConditionDocument.overwrite((when) => when ?? {})
     .default({})
-    .meta({ description: 'Condition of actions; `{}` = always' }),
+    .describe('Condition of actions; `{}` = always'),
   ...answer,
-  body: z.string().default('').meta({ description: 'May hold placeholders, such as `{{ body.challenge }}`' }),
-  delayMs: z
+  body: z.string().default('').describe('May hold placeholders, such as `{{ body.challenge }}`'),
+  delayMs: z.int().min(0).max(ANSWER_LIMITS.delayMsMax).default(0).describe('Wait before the answer'),
+  times: z
     .int()
-    .min(0)
-    .max(ANSWER_LIMITS.delayMsMax)
-    .default(0)
-    .meta({ description: 'Wait before the answer' }),
-  times: z.int().min(1).max(ANSWER_LIMITS.timesMax).nullish().default(null).meta({
-    description: 'Answers so often, over all gateways; null: always',
-  }),
-  close: z.enum(ANSWER_CLOSES).nullish().default(null).meta({
-    description:
+    .min(1)
+    .max(ANSWER_LIMITS.timesMax)
+    .nullish()
+    .default(null)
+    .describe('Answers so often, over all gateways; null: always'),
+  close: z
+    .enum(ANSWER_CLOSES)
+    .nullish()
+    .default(null)
+    .describe(
       '`reset`: the connection ends instead of an answer. `mid-body`: it ends within the answer, whose body has at least two bytes',
-  }),
+    ),
 })
 
 /** The setting by which the receiver of an action answers the sender. */
 export const AnswerFrom = z.object({
-  actionId: z
-    .guid()
-    .toLowerCase()
-    .meta({ description: 'A forward action of the endpoint that is switched on' }),
+  actionId: z.guid().toLowerCase().describe('A forward action of the endpoint that is switched on'),
   timeoutMs: z
     .int()
     .min(ANSWER_LIMITS.timeoutMs.min)
     .max(ANSWER_LIMITS.timeoutMs.max)
     .default(3000)
-    .meta({ description: 'The longest wait for the receiver; then the fallback answers' }),
+    .describe('The longest wait for the receiver; then the fallback answers'),
   fallback: z
     .object({ ...answer, body: z.string().default('') })
     .nullish()
     .default(null)
-    .meta({ description: 'Answers when the receiver does not; null: the endpoint’s own answer' }),
+    .describe('Answers when the receiver does not; null: the endpoint’s own answer'),
 })
 
 export type ScriptedResponses = readonly z.output<typeof ScriptedResponse>[]

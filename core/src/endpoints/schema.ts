@@ -35,82 +35,70 @@ const Network = z
 
 /** Members that create and update share; bounds of the response members are evaluated by responseRules.ts. */
 const writable = {
-  name: optional(z.string().min(1).max(100)).meta({ description: 'Shown to people; 1 to 100 characters' }),
-  isActive: optional(z.boolean()).meta({ description: 'Off: senders get 404' }),
-  provider: optional(z.string().max(100)).meta({ description: 'Slug of the provider catalog; "" for none' }),
-  responseStatusCode: optional(z.number()).meta({ description: '200-299 or 400-599' }),
+  name: optional(z.string().min(1).max(100)).describe('Shown to people; 1 to 100 characters'),
+  isActive: optional(z.boolean()).describe('Off: senders get 404'),
+  provider: optional(z.string().max(100)).describe('Slug of the provider catalog; "" for none'),
+  responseStatusCode: optional(z.number()).describe('200-299 or 400-599'),
   responseContentType: optional(z.string()),
-  responseHeaders: optional(namedInput(z.string())).meta({ description: '{} clears' }),
-  responseBody: optional(z.string()).meta({ description: 'At most 65536 bytes' }),
-  responses: optional(z.array(ScriptedResponse).max(ANSWER_LIMITS.responsesMax)).meta({
-    description:
-      'Answers in place of the endpoint’s own: the first whose `when` holds and that has `times` left. [] clears. Another list starts its counts from 0',
-  }),
-  answerFrom: AnswerFrom.nullish().meta({
-    description:
-      'The receiver of this action answers the sender, by its first attempt, if no response does; null, the default, lets the endpoint answer',
-  }),
-  signingSecret: optional(z.string().max(8192)).meta({
-    description: 'Write-only; "" clears. For rsa and ed25519: the public key',
-  }),
-  handshakeToken: optional(z.string().max(512)).meta({ description: 'Write-only; "" clears' }),
-  signatureHeader: optional(headerToken).meta({
-    description: 'Makes the scheme manual; "" goes back to the preset',
-  }),
-  signatureAlgorithm: optional(z.enum([...SIGNATURE_ALGORITHMS, ''])).meta({
-    description: 'Hash of a manual scheme; "" is the default, sha256',
-  }),
-  signatureEncoding: optional(z.enum([...SIGNATURE_ENCODINGS, ''])).meta({
-    description: 'Encoding of a manual scheme; "" is the default, hex',
-  }),
+  responseHeaders: optional(namedInput(z.string())).describe('{} clears'),
+  responseBody: optional(z.string()).describe('At most 65536 bytes'),
+  responses: optional(z.array(ScriptedResponse).max(ANSWER_LIMITS.responsesMax)).describe(
+    'Answers in place of the endpoint’s own: the first whose `when` holds and that has `times` left. [] clears. Another list starts its counts from 0',
+  ),
+  answerFrom: AnswerFrom.nullish().describe(
+    'The receiver of this action answers the sender, by its first attempt, if no response does; null, the default, lets the endpoint answer',
+  ),
+  signingSecret: optional(z.string().max(8192)).describe(
+    'Write-only; "" clears. For rsa and ed25519: the public key',
+  ),
+  handshakeToken: optional(z.string().max(512)).describe('Write-only; "" clears'),
+  signatureHeader: optional(headerToken).describe('Makes the scheme manual; "" goes back to the preset'),
+  signatureAlgorithm: optional(z.enum([...SIGNATURE_ALGORITHMS, ''])).describe(
+    'Hash of a manual scheme; "" is the default, sha256',
+  ),
+  signatureEncoding: optional(z.enum([...SIGNATURE_ENCODINGS, ''])).describe(
+    'Encoding of a manual scheme; "" is the default, hex',
+  ),
   signaturePrefix: optional(z.string().max(32)),
-  eventIdPath: optional(z.string().max(MAX_PATH_LENGTH * 2)).meta({
-    description:
-      'Path of the event id, such as `body.data.id`, `headers.x-event-id` or `query.id`; "" restores the path of the provider',
-  }),
-  columns: optional(z.array(z.string().max(MAX_PATH_LENGTH)).max(COLUMNS_MAX)).meta({
-    description:
-      'Paths of values in the body, such as `body.data.amount`, which lists of requests show as `columns`; [] clears. The newest 100 stored requests get the values of new paths at once',
-  }),
-  dedupe: Dedupe.nullish().meta({
-    description:
-      'Marks, skips or discards an event that its sender sends again; null, the default, captures it each time',
-  }),
-  rejectUnverified: optional(z.boolean()).meta({
-    description:
-      'Captures that are not `verified` are answered 401 and not stored; needs verification to be set up',
-  }),
-  allowRehearsal: optional(z.boolean()).meta({
-    description: 'Whether replays of many requests may be started; default true',
-  }),
-  allowCors: optional(z.boolean()).meta({
-    description:
-      'Lets pages of any origin send and read the answers: a CORS preflight is answered 204 and not captured, and every answer has `Access-Control-Allow-Origin: *` unless `responseHeaders` set another; default false',
-  }),
-  allowedSenders: optional(z.array(Network).max(100)).meta({
-    description:
-      'Networks (CIDR) or addresses; captures from elsewhere are answered 403 and not stored. [] clears',
-  }),
+  eventIdPath: optional(z.string().max(MAX_PATH_LENGTH * 2)).describe(
+    'Path of the event id, such as `body.data.id`, `headers.x-event-id` or `query.id`; "" restores the path of the provider',
+  ),
+  columns: optional(z.array(z.string().max(MAX_PATH_LENGTH)).max(COLUMNS_MAX)).describe(
+    'Paths of values in the body, such as `body.data.amount`, which lists of requests show as `columns`; [] clears. The newest 100 stored requests get the values of new paths at once',
+  ),
+  dedupe: Dedupe.nullish().describe(
+    'Marks, skips or discards an event that its sender sends again; null, the default, captures it each time',
+  ),
+  rejectUnverified: optional(z.boolean()).describe(
+    'Captures that are not `verified` are answered 401 and not stored; needs verification to be set up',
+  ),
+  allowRehearsal: optional(z.boolean()).describe(
+    'Whether replays of many requests may be started; default true',
+  ),
+  allowCors: optional(z.boolean()).describe(
+    'Lets pages of any origin send and read the answers: a CORS preflight is answered 204 and not captured, and every answer has `Access-Control-Allow-Origin: *` unless `responseHeaders` set another; default false',
+  ),
+  allowedSenders: optional(z.array(Network).max(100)).describe(
+    'Networks (CIDR) or addresses; captures from elsewhere are answered 403 and not stored. [] clears',
+  ),
   storeRules: optional(StoreRulesInput),
-  dropHeaders: optional(DropHeaders).meta({
-    description: 'Names of headers that are not stored, like `Authorization`; [] clears',
-  }),
-  forwardOriginal: optional(z.boolean()).meta({
-    description:
-      'Forwards send the original although less is stored: it is kept, sealed, until its deliveries have ended, or for `originalHours`. Needs `storeRules`, `dropHeaders` or `encryptBodies`',
-  }),
-  encryptBodies: optional(z.boolean()).meta({
-    description:
-      'Path, query, header values and body of captures, and whatever repeats them, are encrypted at rest with a key of the endpoint, which `…/shred` destroys. Searches of text do not find them: use method, label, event id and the other filters. Requests that are stored already are encrypted in the background',
-  }),
+  dropHeaders: optional(DropHeaders).describe(
+    'Names of headers that are not stored, like `Authorization`; [] clears',
+  ),
+  forwardOriginal: optional(z.boolean()).describe(
+    'Forwards send the original although less is stored: it is kept, sealed, until its deliveries have ended, or for `originalHours`. Needs `storeRules`, `dropHeaders` or `encryptBodies`',
+  ),
+  encryptBodies: optional(z.boolean()).describe(
+    'Path, query, header values and body of captures, and whatever repeats them, are encrypted at rest with a key of the endpoint, which `…/shred` destroys. Searches of text do not find them: use method, label, event id and the other filters. Requests that are stored already are encrypted in the background',
+  ),
   originalHours: z
     .int()
     .min(ORIGINAL_HOURS.min)
     .max(ORIGINAL_HOURS.max)
     .nullish()
-    .meta({
-      description: `With \`forwardOriginal\`: hours after which the original is gone at the latest; default ${ORIGINAL_HOURS.default}`,
-    }),
+    .describe(
+      `With \`forwardOriginal\`: hours after which the original is gone at the latest; default ${ORIGINAL_HOURS.default}`,
+    ),
   forwardUrl: optional(z.string().max(2048)).meta({
     deprecated: true,
     description: 'URL of the first forward action; "" deletes it',
@@ -128,9 +116,7 @@ const writable = {
 /** Input of the create route. No member is required; `ttlSeconds` can be set here only. */
 export const createInput = z.object({
   ...writable,
-  ttlSeconds: optional(z.int().min(TTL_SECONDS.min).max(TTL_SECONDS.max)).meta({
-    description: 'Makes it ephemeral',
-  }),
+  ttlSeconds: optional(z.int().min(TTL_SECONDS.min).max(TTL_SECONDS.max)).describe('Makes it ephemeral'),
 })
 
 /** Bounds for the time for which a replaced capture URL works. */
@@ -143,14 +129,14 @@ export const rotateUrlInput = z.object({
     .min(0)
     .max(OVERLAP_SECONDS.max)
     .default(OVERLAP_SECONDS.default)
-    .meta({ description: 'Seconds that the old URL keeps working; 0 ends it at once' }),
+    .describe('Seconds that the old URL keeps working; 0 ends it at once'),
 })
 
 /** Input of the update route. An absent member does not change. */
 export const updateInput = z.object({
   endpointId: z.string(),
   ...writable,
-  ttlSeconds: z.unknown().optional().meta({ description: 'Not allowed: the lifetime is set on create' }),
+  ttlSeconds: z.unknown().optional().describe('Not allowed: the lifetime is set on create'),
 })
 
 export type CreateInput = z.output<typeof createInput>
@@ -181,7 +167,7 @@ export const Endpoint = withExample(
     createdAt: Timestamp,
     lastRequestAt: Timestamp.nullable(),
     expiresAt: Timestamp.nullable(),
-    expired: z.boolean().meta({ description: 'Past `expiresAt`: senders get 404; swept some minutes later' }),
+    expired: z.boolean().describe('Past `expiresAt`: senders get 404; swept some minutes later'),
     storedRequestCount: z.int(),
     responseStatusCode: z.int(),
     responseContentType: z.string(),
@@ -189,16 +175,16 @@ export const Endpoint = withExample(
     responseBody: z.string(),
     responses: z.array(
       ScriptedResponse.extend({
-        used: z.int().nullable().meta({ description: 'Answers given so far; null without `times`' }),
+        used: z.int().nullable().describe('Answers given so far; null without `times`'),
       }).meta({ id: 'ScriptedResponse' }),
     ),
     answerFrom: AnswerFrom.meta({ id: 'AnswerFrom' }).nullable(),
     provider: z.string().nullable(),
-    eventIdPath: z.string().nullable().meta({ description: 'Null: the path of the provider' }),
-    columns: z.array(z.string()).meta({ description: 'Paths whose values lists of requests show' }),
+    eventIdPath: z.string().nullable().describe('Null: the path of the provider'),
+    columns: z.array(z.string()).describe('Paths whose values lists of requests show'),
     dedupe: Dedupe.meta({ id: 'Dedupe' })
       .nullable()
-      .meta({ description: 'Null: every event is captured each time that it comes' }),
+      .describe('Null: every event is captured each time that it comes'),
     rejectUnverified: z.boolean(),
     allowRehearsal: z.boolean(),
     allowCors: z.boolean(),
@@ -207,17 +193,19 @@ export const Endpoint = withExample(
     dropHeaders: z.array(z.string()),
     forwardOriginal: z.boolean(),
     encryptBodies: z.boolean(),
-    originalHours: z.int().nullable().meta({ description: 'Null: the default' }),
-    warnings: z.array(z.string()).optional().meta({
-      description:
+    originalHours: z.int().nullable().describe('Null: the default'),
+    warnings: z
+      .array(z.string())
+      .optional()
+      .describe(
         'Only in the answer to a change: what reads a value that is taken out before it is stored. It still works when a request is captured',
-    }),
+      ),
     forwardingEnabled: z.boolean().meta({ deprecated: true }),
     forwardUrl: z.string().nullable().meta({ deprecated: true }),
     forwardSigning: z.object({ signed: z.boolean(), setAt: Timestamp.nullable() }).meta({ deprecated: true }),
     verification: Verification,
-    previousUrlUntil: Timestamp.nullable().meta({
-      description: 'Until this time the previous capture URL keeps working; null: it does not',
-    }),
+    previousUrlUntil: Timestamp.nullable().describe(
+      'Until this time the previous capture URL keeps working; null: it does not',
+    ),
   }),
 )

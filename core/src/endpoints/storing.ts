@@ -9,10 +9,11 @@ import { DROP_HEADERS_MAX, parseStoreRules, type Storing, takesOut } from '../en
 const document = z.record(z.string(), z.unknown())
 
 /** Rules for storing, as input: rule documents, one document, or the steps of a single rule. */
-export const StoreRulesInput = z.union([z.array(document), document.transform((rule) => [rule])]).meta({
-  description:
+export const StoreRulesInput = z
+  .union([z.array(document), document.transform((rule) => [rule])])
+  .describe(
     'Rules that take data out of a capture before it is stored: documents with `when` and steps `keep`, `remove`, `redact`, `hash` and `set`, or the steps of a single rule. [] clears',
-})
+  )
 
 /** Rules for storing, as an endpoint shows them. */
 export const StoreRules = z.array(document)

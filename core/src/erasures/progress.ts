@@ -2,13 +2,13 @@ import { z } from 'zod'
 
 /** Numbers of what holds the value: found by a dry run, else erased. */
 export const Counts = z.object({
-  requests: z.int().meta({ description: 'Captures, without those in the recycle bin' }),
-  binnedRequests: z.int().meta({ description: 'Captures in the recycle bin' }),
-  attempts: z.int().meta({ description: 'Delivery attempts with their records' }),
-  replayResults: z.int().meta({ description: 'Answers that replays recorded' }),
-  alerts: z.int().meta({ description: 'Messages of alerts' }),
-  agentEvents: z.int().meta({ description: 'Events that wait to be sent to agents' }),
-  notes: z.int().meta({ description: 'Notes on captures' }),
+  requests: z.int().describe('Captures, without those in the recycle bin'),
+  binnedRequests: z.int().describe('Captures in the recycle bin'),
+  attempts: z.int().describe('Delivery attempts with their records'),
+  replayResults: z.int().describe('Answers that replays recorded'),
+  alerts: z.int().describe('Messages of alerts'),
+  agentEvents: z.int().describe('Events that wait to be sent to agents'),
+  notes: z.int().describe('Notes on captures'),
 })
 
 /** Parts of an endpoint in each round over all endpoints. */

@@ -21,17 +21,20 @@ const PathText = z
   })
 
 export const startInput = z.object({
-  value: z.string().trim().min(VALUE_CHARACTERS.min).max(VALUE_CHARACTERS.max).meta({
-    description: 'Found as a whole word, without case; it is not stored longer than the erasure runs',
-  }),
-  paths: optional(z.array(PathText).max(PATHS_MAX)).meta({
-    description:
-      'Captures hold the value only where it is at one of these paths, like `body.data.email`; default anywhere',
-  }),
-  mode: z.enum(['delete', 'redact']).default('delete').meta({
-    description: '`redact` leaves a trace of each capture: method, time, size and verdict',
-  }),
-  dryRun: z.boolean().default(false).meta({ description: 'Counts, and changes nothing' }),
+  value: z
+    .string()
+    .trim()
+    .min(VALUE_CHARACTERS.min)
+    .max(VALUE_CHARACTERS.max)
+    .describe('Found as a whole word, without case; it is not stored longer than the erasure runs'),
+  paths: optional(z.array(PathText).max(PATHS_MAX)).describe(
+    'Captures hold the value only where it is at one of these paths, like `body.data.email`; default anywhere',
+  ),
+  mode: z
+    .enum(['delete', 'redact'])
+    .default('delete')
+    .describe('`redact` leaves a trace of each capture: method, time, size and verdict'),
+  dryRun: z.boolean().default(false).describe('Counts, and changes nothing'),
 })
 
 /** Input of the list: pages by number or by cursor. */
@@ -48,19 +51,19 @@ export const Erasure = withExample(
     state: z.enum(['queued', 'running', 'done', 'failed']),
     dryRun: z.boolean(),
     mode: z.enum(['delete', 'redact']),
-    valueHash: z.string().meta({
-      description: 'HMAC-SHA256 of the value with the key of the workspace, as a `hash` step makes it',
-    }),
+    valueHash: z
+      .string()
+      .describe('HMAC-SHA256 of the value with the key of the workspace, as a `hash` step makes it'),
     paths: z.array(z.string()),
-    counts: Counts.meta({ description: 'What held the value: so far, or in all when `done`' }),
+    counts: Counts.describe('What held the value: so far, or in all when `done`'),
     progress: z.object({
       scannedRequests: z.int(),
       scannedAttempts: z.int(),
-      partsLeft: z.int().meta({ description: 'Parts of the work that are to do; two for each endpoint' }),
+      partsLeft: z.int().describe('Parts of the work that are to do; two for each endpoint'),
     }),
     endpoints: z
       .array(z.object({ endpointId: z.uuid(), requests: z.int() }))
-      .meta({ description: 'Endpoints with captures that held the value' }),
+      .describe('Endpoints with captures that held the value'),
     createdAt: Timestamp,
     finishedAt: Timestamp.nullable(),
   }),

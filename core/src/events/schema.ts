@@ -17,28 +17,18 @@ const Path = z.string().min(1).max(PATH_CHARACTERS_MAX)
 /** Arguments of an event type: flat, because models fill flat lists better than nested conditions. All must hold. */
 export const EventArguments = z
   .strictObject({
-    labels: z
-      .array(z.string().min(1).max(200))
-      .min(1)
-      .max(20)
-      .optional()
-      .meta({ description: 'One of these labels' }),
-    verification: z
-      .enum(VERIFICATION_FILTERS)
-      .optional()
-      .meta({ description: 'Result of the check of the signature' }),
+    labels: z.array(z.string().min(1).max(200)).min(1).max(20).optional().describe('One of these labels'),
+    verification: z.enum(VERIFICATION_FILTERS).optional().describe('Result of the check of the signature'),
     where: z
       .array(z.strictObject({ path: Path, op: z.enum(CONDITION_OPS), value: z.unknown().optional() }))
       .max(10)
       .optional()
-      .meta({
-        description: 'Comparisons that must all hold, such as path `body.amount`, op `gt`, value 100',
-      }),
+      .describe('Comparisons that must all hold, such as path `body.amount`, op `gt`, value 100'),
     fields: z
       .array(Path)
       .max(20)
       .optional()
-      .meta({ description: 'Paths to values that the events show, such as `body.amount`' }),
+      .describe('Paths to values that the events show, such as `body.amount`'),
   })
   .meta({ id: 'EventArguments' })
 
@@ -51,7 +41,7 @@ const JsonSchema = z.record(z.string(), z.unknown())
 export const EventType = withExample(
   'EventType',
   z.object({
-    name: z.string().meta({ description: 'Slug of the endpoint, a dot, and a label or `any`' }),
+    name: z.string().describe('Slug of the endpoint, a dot, and a label or `any`'),
     description: z.string(),
     delivery: z.array(z.enum(['poll', 'push', 'webhook'])).min(1),
     inputSchema: JsonSchema,
@@ -67,11 +57,12 @@ const EventData = z.object({
   receivedAt: Timestamp,
   method: z.string(),
   verification: z.string(),
-  resource: z.string().meta({ description: 'URI of the whole request, for `resources/read`' }),
-  fields: z.record(z.string(), z.unknown()).meta({
-    description:
+  resource: z.string().describe('URI of the whole request, for `resources/read`'),
+  fields: z
+    .record(z.string(), z.unknown())
+    .describe(
       'Values by path: text, numbers, booleans, null. A number that a double would round is text with its digits',
-  }),
+    ),
 })
 
 /** One event: a captured request. */
@@ -98,9 +89,9 @@ const EventCursor = z
   .transform(Number)
 
 export const typesInput = z.object({
-  cursor: optional(z.string().regex(/^\d{1,3}$/, 'must be `nextCursor` of an earlier page')).meta({
-    description: '`nextCursor` of the page before',
-  }),
+  cursor: optional(z.string().regex(/^\d{1,3}$/, 'must be `nextCursor` of an earlier page')).describe(
+    '`nextCursor` of the page before',
+  ),
 })
 
 /** An age of events: 50 years at most, as one of more years than the calendar has would make no date. */
@@ -111,25 +102,28 @@ const AgeMs = z
 
 /** Members that say which events are meant, and from where on. */
 export const eventsMembers = {
-  name: EventName.meta({ description: 'Name of the event type' }),
+  name: EventName.describe('Name of the event type'),
   arguments: EventArguments.nullish(),
-  cursor: EventCursor.nullish().meta({ description: 'Where to go on; null or absent: now' }),
-  maxAgeMs: AgeMs.nullish().meta({ description: 'Older events are skipped' }),
+  cursor: EventCursor.nullish().describe('Where to go on; null or absent: now'),
+  maxAgeMs: AgeMs.nullish().describe('Older events are skipped'),
 }
 
 /** Input of a poll: the type, the arguments, the position, and how long the call waits for an event. */
 export const pollInput = z.object({
   ...eventsMembers,
   maxEvents: z.int().min(1).max(POLL.events).nullish(),
-  waitSeconds: z.int().min(0).max(POLL.waitSeconds).default(0).meta({
-    description: 'Waits so long for an event; default 0',
-  }),
+  waitSeconds: z
+    .int()
+    .min(0)
+    .max(POLL.waitSeconds)
+    .default(0)
+    .describe('Waits so long for an event; default 0'),
 })
 
 export const PollResult = z.object({
   events: z.array(Occurrence).max(POLL.events),
   cursor: z.string(),
-  truncated: z.boolean().meta({ description: 'Events that matched may have been skipped' }),
+  truncated: z.boolean().describe('Events that matched may have been skipped'),
   hasMore: z.boolean(),
   nextPollMs: z.int(),
 })

@@ -13,9 +13,9 @@ import { importRequests } from './importRequests.ts'
 import { exportedHead } from './line.ts'
 import { Imported } from './storeImport.ts'
 
-const includeSecrets = optional(z.boolean()).meta({
-  description: 'Shows the values of headers with names of credentials; default masked',
-})
+const includeSecrets = optional(z.boolean()).describe(
+  'Shows the values of headers with names of credentials; default masked',
+)
 
 const NDJSON = 'application/x-ndjson'
 const [firstType, ...otherTypes] = [...new Set(Object.values(FORMATS).map(({ contentType }) => contentType))]
@@ -28,7 +28,7 @@ export const exportRoutes = router({
       .join(', ')}. The programs send it to the capture URL again.`,
     input: z.object({
       endpointId,
-      requestId: Int64.meta({ description: 'Id of the captured request' }),
+      requestId: Int64.describe('Id of the captured request'),
       format: z.enum(FORMAT_NAMES),
       includeSecrets,
     }),
@@ -65,7 +65,7 @@ export const transferRoutes = router({
     input: z.object({
       endpointId,
       ...filterInput,
-      format: optional(z.enum(['ndjson', 'har'])).meta({ description: 'Default `ndjson`' }),
+      format: optional(z.enum(['ndjson', 'har'])).describe('Default `ndjson`'),
       includeSecrets,
     }),
     output: DownloadStream,

@@ -15,10 +15,9 @@ import { dropImport, storedCount, storeStaged } from './importQueries.ts'
 
 export const Imported = z.object({
   importedCount: z.int(),
-  firstId: Int64.nullable().meta({
-    description:
-      'Id of the first request that was stored. Null where none was, and where the import is accepted but the database fails meanwhile: the rest is stored within minutes',
-  }),
+  firstId: Int64.nullable().describe(
+    'Id of the first request that was stored. Null where none was, and where the import is accepted but the database fails meanwhile: the rest is stored within minutes',
+  ),
   lastId: Int64.nullable(),
 })
 export type Imported = z.output<typeof Imported>

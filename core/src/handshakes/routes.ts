@@ -8,19 +8,16 @@ import { ANSWER_BYTES_MAX, confirmHandshake } from './confirm.ts'
 const HandshakeConfirmation = withExample(
   'HandshakeConfirmation',
   z.object({
-    url: z.string().meta({ description: 'The callback that was called' }),
-    outcome: z.string().meta({
-      description:
-        '`response`, or why there is none: `dns`, `connect`, `tls`, `blocked_address`, `timeout`, …',
-    }),
+    url: z.string().describe('The callback that was called'),
+    outcome: z
+      .string()
+      .describe('`response`, or why there is none: `dns`, `connect`, `tls`, `blocked_address`, `timeout`, …'),
     statusCode: z.int().nullable(),
     body: z
       .string()
       .nullable()
-      .meta({
-        description: `The first ${ANSWER_BYTES_MAX} bytes of the answer; null when it is empty or no text`,
-      }),
-    detail: z.string().nullable().meta({ description: 'Why there is no response' }),
+      .describe(`The first ${ANSWER_BYTES_MAX} bytes of the answer; null when it is empty or no text`),
+    detail: z.string().nullable().describe('Why there is no response'),
     durationMs: z.int(),
   }),
 )
@@ -33,7 +30,7 @@ export const handshakeRoutes = router({
       'For a captured `OPTIONS` with `WebHook-Request-Origin` and `WebHook-Request-Callback`: the URL is called once with GET, as the webhook binding of CloudEvents has it. Private addresses are refused unless the operator allows them. A call that fails is an outcome, not an error. Endpoints with the provider `cloudevents` answer handshakes themselves; the callback is for senders that want it.',
     input: z.object({
       endpointId,
-      requestId: Int64.meta({ description: 'Id of the captured request' }),
+      requestId: Int64.describe('Id of the captured request'),
     }),
     output: HandshakeConfirmation,
     errors: ['validation_failed'],

@@ -8,9 +8,9 @@ const OVERLAP_SECONDS = { default: 86_400, max: 2_592_000 } as const
 
 const NETWORKS_MAX = 50
 
-const Scope = z.enum(KEY_SCOPES).meta({
-  description: '`read` reads, `write` also changes, `admin` also manages keys and reads the audit log',
-})
+const Scope = z
+  .enum(KEY_SCOPES)
+  .describe('`read` reads, `write` also changes, `admin` also manages keys and reads the audit log')
 
 /** A key as its workspace and operators see it, without the key itself. */
 export const ApiKey = z.object({
@@ -18,26 +18,20 @@ export const ApiKey = z.object({
   name: z.string(),
   prefix: z.string(),
   scope: Scope,
-  endpointId: z
-    .uuid()
-    .nullable()
-    .meta({ description: 'The endpoint that the key is limited to; null: none' }),
-  allowedNetworks: z
-    .array(z.string())
-    .nullable()
-    .meta({ description: 'CIDRs that may use the key; null: all' }),
+  endpointId: z.uuid().nullable().describe('The endpoint that the key is limited to; null: none'),
+  allowedNetworks: z.array(z.string()).nullable().describe('CIDRs that may use the key; null: all'),
   createdAt: Timestamp,
-  expiresAt: Timestamp.nullable().meta({ description: 'Expiry of the key; null: never' }),
+  expiresAt: Timestamp.nullable().describe('Expiry of the key; null: never'),
   revokedAt: Timestamp.nullable(),
-  lastUsedAt: Timestamp.nullable().meta({ description: 'To the minute; null for never' }),
-  replacedById: z.uuid().nullable().meta({ description: 'The key that replaced it by rotation' }),
-  kind: z.enum(KEY_KINDS).meta({
-    description: '`key`: made by its owner; `oauth`: of an agent that signed in, for `/mcp` only',
-  }),
+  lastUsedAt: Timestamp.nullable().describe('To the minute; null for never'),
+  replacedById: z.uuid().nullable().describe('The key that replaced it by rotation'),
+  kind: z
+    .enum(KEY_KINDS)
+    .describe('`key`: made by its owner; `oauth`: of an agent that signed in, for `/mcp` only'),
   clientId: z
     .string()
     .nullable()
-    .meta({ description: "URL of the agent's client metadata document; null for the kind `key`" }),
+    .describe("URL of the agent's client metadata document; null for the kind `key`"),
 })
 
 /** The only answer to an operator that contains the whole key. */
@@ -52,7 +46,7 @@ export const CreatedKey = z.object({
 
 /** The only answer of the API that contains the whole key, with its id. */
 export const NewApiKey = ApiKey.omit({ revokedAt: true, lastUsedAt: true, replacedById: true }).extend({
-  key: z.string().meta({ description: 'The key itself, shown only once' }),
+  key: z.string().describe('The key itself, shown only once'),
 })
 
 /** Name of a key: trimmed, 1 to 100 characters. */
@@ -80,21 +74,17 @@ const Networks = z.array(Network).min(1).max(NETWORKS_MAX)
 
 export const createInput = z.object({
   name: KeyName,
-  scope: optional(Scope).meta({ description: 'Default `admin`' }),
-  endpointId: optional(z.guid().toLowerCase()).meta({
-    description: 'Limits the key to this endpoint; not for `admin`',
-  }),
-  expiresAt: optional(InstantInput).meta({ description: 'Expiry of the key; default never' }),
-  allowedNetworks: optional(Networks).meta({
-    description: 'CIDRs and addresses that may use the key; default all',
-  }),
+  scope: optional(Scope).describe('Default `admin`'),
+  endpointId: optional(z.guid().toLowerCase()).describe('Limits the key to this endpoint; not for `admin`'),
+  expiresAt: optional(InstantInput).describe('Expiry of the key; default never'),
+  allowedNetworks: optional(Networks).describe('CIDRs and addresses that may use the key; default all'),
 })
 
 /** Changeable members of a key; `null` removes a limit. */
 export const updateMembers = {
   name: optional(KeyName),
-  expiresAt: InstantInput.nullable().optional().meta({ description: 'Null: never' }),
-  allowedNetworks: Networks.nullable().optional().meta({ description: 'Null: from anywhere' }),
+  expiresAt: InstantInput.nullable().optional().describe('Null: never'),
+  allowedNetworks: Networks.nullable().optional().describe('Null: from anywhere'),
 }
 
 export const rotateMembers = {
@@ -103,6 +93,6 @@ export const rotateMembers = {
     .min(0)
     .max(OVERLAP_SECONDS.max)
     .default(OVERLAP_SECONDS.default)
-    .meta({ description: 'Seconds that the old key keeps working, unless it expires before' }),
-  expiresAt: optional(InstantInput).meta({ description: 'Expiry of the new key; default never' }),
+    .describe('Seconds that the old key keeps working, unless it expires before'),
+  expiresAt: optional(InstantInput).describe('Expiry of the new key; default never'),
 }

@@ -78,36 +78,37 @@ export const RUNBOOK: Readonly<Record<string, string>> = {
 }
 
 const Problem = z.object({
-  code: z.string().meta({
-    description: 'The kind of an open incident, or `channel.failing`, `queue.late`, `storage.nearly_full`',
-  }),
+  code: z
+    .string()
+    .describe('The kind of an open incident, or `channel.failing`, `queue.late`, `storage.nearly_full`'),
   title: z.string(),
   detail: z.string(),
   since: Timestamp.nullable(),
   endpointId: z.uuid().nullable(),
   actionId: z.uuid().nullable(),
-  runbook: z.string().nullable().meta({ description: 'The section of docs/runbook.md about it' }),
+  runbook: z.string().nullable().describe('The section of docs/runbook.md about it'),
 })
 
 /** Problems of a workspace, and its queues. */
 export const Health = withExample(
   'Health',
   z.object({
-    version: z.string().meta({ description: 'Version of the process that answered' }),
-    problems: z.array(Problem).meta({ description: 'Empty: nothing is wrong' }),
+    version: z.string().describe('Version of the process that answered'),
+    problems: z.array(Problem).describe('Empty: nothing is wrong'),
     queues: z.array(
       z.object({
         queue: z.enum(['deliveries', 'alerts', 'events']),
-        waitingCount: z.int().meta({
-          description: `At most ${WAITING_MAX} of each action, alert channel and subscription of agents are counted`,
-        }),
-        oldestAt: Timestamp.nullable().meta({
-          description: 'Since when the oldest waits; null for `events`',
-        }),
-        lateSeconds: z.int().meta({
-          description:
+        waitingCount: z
+          .int()
+          .describe(
+            `At most ${WAITING_MAX} of each action, alert channel and subscription of agents are counted`,
+          ),
+        oldestAt: Timestamp.nullable().describe('Since when the oldest waits; null for `events`'),
+        lateSeconds: z
+          .int()
+          .describe(
             'For how long the first has been due; paused actions, and those with an order, a pace or a breaker, aside',
-        }),
+          ),
       }),
     ),
     actions: z
@@ -123,10 +124,10 @@ export const Health = withExample(
           nextAttemptAt: Timestamp.nullable(),
         }),
       )
-      .meta({ description: `Actions with deliveries that wait, the busiest ${ACTIONS_MAX.shown}` }),
+      .describe(`Actions with deliveries that wait, the busiest ${ACTIONS_MAX.shown}`),
     storage: z.object({
       bytes: z.int(),
-      bytesMax: z.int().meta({ description: "The plan's `storedBytesMax`" }),
+      bytesMax: z.int().describe("The plan's `storedBytesMax`"),
     }),
   }),
 )

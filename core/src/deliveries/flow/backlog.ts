@@ -18,22 +18,20 @@ const EXPIRY_HOURS = 24
 /** Backlog of an action: how many deliveries wait, and why. */
 export const Backlog = z
   .object({
-    waiting: z.int().meta({ description: `Deliveries that wait; ${BACKLOG_COUNTED_MAX} stands for more` }),
-    inFlight: z.int().meta({ description: 'Attempts under way, over all processes' }),
-    oldestWaitingAt: Timestamp.nullable().meta({
-      description: 'When the oldest waiting delivery was queued',
-    }),
-    keysWaiting: z.int().meta({ description: 'Keys of which a delivery waits for an earlier one' }),
+    waiting: z.int().describe(`Deliveries that wait; ${BACKLOG_COUNTED_MAX} stands for more`),
+    inFlight: z.int().describe('Attempts under way, over all processes'),
+    oldestWaitingAt: Timestamp.nullable().describe('When the oldest waiting delivery was queued'),
+    keysWaiting: z.int().describe('Keys of which a delivery waits for an earlier one'),
     keysHeld: z
       .array(
         z.object({
           key: z.string(),
           requestId: Int64,
-          attemptId: Int64.nullable().meta({ description: 'The last attempt: the input of a skip' }),
+          attemptId: Int64.nullable().describe('The last attempt: the input of a skip'),
           since: Timestamp,
         }),
       )
-      .meta({ description: `Keys that a dead letter stops, oldest first, at most ${HELD_SHOWN_MAX}` }),
+      .describe(`Keys that a dead letter stops, oldest first, at most ${HELD_SHOWN_MAX}`),
     breaker: z.object({
       state: z.enum(BREAKER_STATES),
       openedAt: Timestamp.nullable(),
@@ -42,15 +40,17 @@ export const Backlog = z
     rate: z
       .object({ count: z.number(), perSeconds: z.int() })
       .nullable()
-      .meta({ description: 'The current rate: of the settings, or of a resume. Null = none' }),
+      .describe('The current rate: of the settings, or of a resume. Null = none'),
     pausedAt: Timestamp.nullable(),
-    notBefore: Timestamp.nullable().meta({ description: 'The receiver asked that nothing starts before' }),
-    drainsAt: Timestamp.nullable().meta({
-      description: 'Estimated end of the backlog at the current rate; null without a rate or while paused',
-    }),
-    expiring: z.int().meta({
-      description: `Waiting deliveries that retention deletes before \`drainsAt\`, or within ${EXPIRY_HOURS} hours if that is null`,
-    }),
+    notBefore: Timestamp.nullable().describe('The receiver asked that nothing starts before'),
+    drainsAt: Timestamp.nullable().describe(
+      'Estimated end of the backlog at the current rate; null without a rate or while paused',
+    ),
+    expiring: z
+      .int()
+      .describe(
+        `Waiting deliveries that retention deletes before \`drainsAt\`, or within ${EXPIRY_HOURS} hours if that is null`,
+      ),
   })
   .meta({ id: 'Backlog' })
 
