@@ -5,45 +5,44 @@ import { PROVIDERS, type ProviderRow } from '../engine/providers/index.ts'
 /** The public schema of a catalog entry. */
 const Provider = z
   .object({
-    slug: z.string().meta({ description: "Value for an endpoint's `provider`" }),
+    slug: z.string().describe("Value for an endpoint's `provider`"),
     name: z.string(),
     eventType: z
       .object({
         source: z.enum(['header', 'body', 'form', 'body-key', 'jwt']),
-        name: z.string().nullable().meta({
-          description:
+        name: z
+          .string()
+          .nullable()
+          .describe(
             'Header, body path or form field; null for `body-key`, where a member is named after the type',
-        }),
+          ),
       })
       .nullable()
-      .meta({ description: 'Place of the event type; null when there is none' }),
+      .describe('Place of the event type; null when there is none'),
     eventId: z
       .object({
         source: z.enum(['header', 'body']),
-        name: z.string().meta({ description: 'Header or body path' }),
-        documentedAt: z.url().nullable().meta({ description: "The sender's public reference" }),
+        name: z.string().describe('Header or body path'),
+        documentedAt: z.url().nullable().describe("The sender's public reference"),
       })
       .nullable()
-      .meta({ description: "Place of the sender's event id; null when none is known" }),
-    sequence: z.boolean().meta({
-      description: 'Whether its event ids are a sequence, in which gaps can be seen (`…/gaps`)',
-    }),
-    reconcilable: z.boolean().meta({
-      description: 'Whether the provider lists its events, so that `…/reconcile` can find missing ones',
-    }),
+      .describe("Place of the sender's event id; null when none is known"),
+    sequence: z
+      .boolean()
+      .describe('Whether its event ids are a sequence, in which gaps can be seen (`…/gaps`)'),
+    reconcilable: z
+      .boolean()
+      .describe('Whether the provider lists its events, so that `…/reconcile` can find missing ones'),
     signatureHeader: z.string().nullable(),
-    handshake: z.enum(['none', 'automatic', 'token']).meta({
-      description: 'Whether subscribing poses a challenge, and whether its answer needs a `handshakeToken`',
-    }),
-    handshakeTokenNeeded: z.boolean().meta({ description: '`handshake` is `token`' }),
+    handshake: z
+      .enum(['none', 'automatic', 'token'])
+      .describe('Whether subscribing poses a challenge, and whether its answer needs a `handshakeToken`'),
+    handshakeTokenNeeded: z.boolean().describe('`handshake` is `token`'),
     verification: z
       .object({ supported: z.boolean(), scheme: z.string(), secretLabel: z.string().nullable() })
       .nullable()
-      .meta({ description: 'Null when the provider does not sign' }),
-    setupPath: z
-      .string()
-      .nullable()
-      .meta({ description: 'Place in the settings of the provider for the webhook URL' }),
+      .describe('Null when the provider does not sign'),
+    setupPath: z.string().nullable().describe('Place in the settings of the provider for the webhook URL'),
   })
   .meta({ id: 'Provider' })
 

@@ -21,33 +21,29 @@ const Token = z
 
 const Credentials = z
   .strictObject({
-    apiKey: optional(Token).meta({
-      description: 'Stripe: a secret key, or a restricted key that may read events',
-    }),
-    token: optional(Token).meta({ description: 'GitHub: a token that may write the hook' }),
-    hookUrl: optional(z.string().max(600)).meta({
-      description: 'GitHub: the API URL of the hook, such as `https://api.github.com/repos/octo/app/hooks/1`',
-    }),
+    apiKey: optional(Token).describe('Stripe: a secret key, or a restricted key that may read events'),
+    token: optional(Token).describe('GitHub: a token that may write the hook'),
+    hookUrl: optional(z.string().max(600)).describe(
+      'GitHub: the API URL of the hook, such as `https://api.github.com/repos/octo/app/hooks/1`',
+    ),
   })
-  .meta({
-    description:
-      'For the provider of the endpoint: `{"apiKey"}` or `{"token", "hookUrl"}`. For this run only: stored encrypted, erased at its end, never shown',
-  })
+  .describe(
+    'For the provider of the endpoint: `{"apiKey"}` or `{"token", "hookUrl"}`. For this run only: stored encrypted, erased at its end, never shown',
+  )
 
 export const startInput = z.object({
   endpointId,
   credentials: Credentials,
-  since: InstantInput.meta({
-    description:
-      'Events since this time, within the retention of the plan; the sender keeps its list for some days',
-  }),
-  until: optional(InstantInput).meta({
-    description: 'Events until this time; events of the last minute are always skipped',
-  }),
-  types: optional(z.array(z.string().min(1).max(200)).max(TYPES_MAX)).meta({
-    description: 'Only events of these types; left out or empty: of all types',
-  }),
-  dryRun: optional(z.boolean()).meta({ description: 'Only count missing events; fetch nothing' }),
+  since: InstantInput.describe(
+    'Events since this time, within the retention of the plan; the sender keeps its list for some days',
+  ),
+  until: optional(InstantInput).describe(
+    'Events until this time; events of the last minute are always skipped',
+  ),
+  types: optional(z.array(z.string().min(1).max(200)).max(TYPES_MAX)).describe(
+    'Only events of these types; left out or empty: of all types',
+  ),
+  dryRun: optional(z.boolean()).describe('Only count missing events; fetch nothing'),
 })
 /** {@link startInput} after parsing. */
 export type StartInput = z.output<typeof startInput>
@@ -59,7 +55,7 @@ export const getInput = z.object({
   reconciliationId: z.string().meta({ format: 'uuid', description: 'Id of the reconciliation' }),
 })
 
-const count = (description: string) => z.int().meta({ description })
+const count = (description: string) => z.int().describe(description)
 const errorCodes = Object.keys(RUN_ERRORS) as [RunErrorCode, ...RunErrorCode[]]
 
 /** A run, as the API shows it. */
@@ -69,16 +65,14 @@ export const Reconciliation = withExample(
     id: z.uuid(),
     endpointId: z.uuid(),
     sender: z.enum(LISTING_SENDERS),
-    state: z
-      .enum(RUN_STATES)
-      .meta({ description: '`queued` while another runs: one at a time per endpoint' }),
+    state: z.enum(RUN_STATES).describe('`queued` while another runs: one at a time per endpoint'),
     since: Timestamp,
-    until: Timestamp.meta({ description: 'Later events may still arrive, and are skipped' }),
+    until: Timestamp.describe('Later events may still arrive, and are skipped'),
     types: z.array(z.string()),
     dryRun: z.boolean(),
-    complete: z.boolean().meta({
-      description: 'Whether the list was read to its end. If not, only the newest events were compared',
-    }),
+    complete: z
+      .boolean()
+      .describe('Whether the list was read to its end. If not, only the newest events were compared'),
     counts: z.object({
       listed: count('Different events that the sender lists'),
       found: count('Of these, already captured'),
@@ -87,17 +81,18 @@ export const Reconciliation = withExample(
       redelivered: count('Missing events that the sender accepted to send again'),
       captured: count('Missing events that were captured from the list'),
       refused: count('Missing events that the sender refused'),
-      outstanding: z.int().nullable().meta({
-        description: 'Missing events that had not arrived at the end of the run; null while it runs',
-      }),
+      outstanding: z
+        .int()
+        .nullable()
+        .describe('Missing events that had not arrived at the end of the run; null while it runs'),
     }),
     missingTypes: z
       .array(z.object({ type: z.string(), count: z.int() }))
-      .meta({ description: 'Types of the missing events, most frequent first, at most 20' }),
+      .describe('Types of the missing events, most frequent first, at most 20'),
     error: z
       .object({ code: z.enum(errorCodes), detail: z.string() })
       .nullable()
-      .meta({ description: 'Reason of a `failed` run; events that it fetched stay' }),
+      .describe('Reason of a `failed` run; events that it fetched stay'),
     createdAt: Timestamp,
     startedAt: Timestamp.nullable(),
     finishedAt: Timestamp.nullable(),
@@ -107,29 +102,29 @@ export const Reconciliation = withExample(
 /** Input of the route that shows gaps. */
 export const gapsInput = z.object({
   endpointId,
-  since: optional(InstantInput).meta({ description: 'Only gaps that end in a capture since this time' }),
+  since: optional(InstantInput).describe('Only gaps that end in a capture since this time'),
 })
 
 /** Gaps: numbers that are missing between captures. */
 export const Gaps = withExample(
   'Gaps',
   z.object({
-    sequence: z.boolean().meta({
-      description: "Whether event ids of the endpoint's provider are a sequence; if not, no gap can be seen",
-    }),
+    sequence: z
+      .boolean()
+      .describe("Whether event ids of the endpoint's provider are a sequence; if not, no gap can be seen"),
     missingCount: count('Numbers that are missing in all of `items`'),
     items: z
       .array(
         z.object({
-          firstMissing: z.string().meta({ description: 'As text: it may be longer than a double holds' }),
+          firstMissing: z.string().describe('As text: it may be longer than a double holds'),
           lastMissing: z.string(),
           count: z.int(),
-          beforeRequestId: Int64.meta({ description: 'The capture with the number before the gap' }),
-          afterRequestId: Int64.meta({ description: 'The capture with the number behind it' }),
+          beforeRequestId: Int64.describe('The capture with the number before the gap'),
+          afterRequestId: Int64.describe('The capture with the number behind it'),
           from: Timestamp,
           to: Timestamp,
         }),
       )
-      .meta({ description: 'Newest first, at most 100' }),
+      .describe('Newest first, at most 100'),
   }),
 )

@@ -21,7 +21,7 @@ import { planRestore, purgesAt } from './rules.ts'
 
 /** Common filters of the bin's routes. */
 const binFilters = {
-  endpointId: optional(z.guid()).meta({ description: 'Only requests of this endpoint' }),
+  endpointId: optional(z.guid()).describe('Only requests of this endpoint'),
 }
 
 /** A deleted request that can still be restored. */
@@ -38,9 +38,9 @@ const BinnedRequest = withExample(
     sizeBytes: z.int(),
     receivedAt: Timestamp,
     deletedAt: Timestamp,
-    purgesAt: Timestamp.meta({
-      description: 'Time of permanent deletion; earlier if the storage limit is reached, see `evicted`',
-    }),
+    purgesAt: Timestamp.describe(
+      'Time of permanent deletion; earlier if the storage limit is reached, see `evicted`',
+    ),
   }),
 )
 
@@ -49,20 +49,17 @@ const binEvictions = {
   evicted: z
     .object({
       count: z.int(),
-      lastAt: Timestamp.nullable().meta({ description: 'Time of the latest eviction; null: none' }),
+      lastAt: Timestamp.nullable().describe('Time of the latest eviction; null: none'),
     })
-    .meta({
-      description:
-        'Requests deleted permanently before their `purgesAt`: at `CREEL_STORAGE_MAX` the bin is emptied first',
-    }),
+    .describe(
+      'Requests deleted permanently before their `purgesAt`: at `CREEL_STORAGE_MAX` the bin is emptied first',
+    ),
 }
 
 const Restored = z
   .object({
     restoredCount: z.int(),
-    skippedAtCap: z.int().meta({
-      description: 'Left in the bin because their endpoint is at its stored-request limit',
-    }),
+    skippedAtCap: z.int().describe('Left in the bin because their endpoint is at its stored-request limit'),
   })
   .meta({ id: 'Restored' })
 

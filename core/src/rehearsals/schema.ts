@@ -33,13 +33,13 @@ const Share = z.number().min(0).max(1)
 
 const Faults = z
   .strictObject({
-    duplicate: optional(Share).meta({ description: 'Share of requests that are sent twice in a row' }),
-    reorder: optional(Share).meta({ description: 'Share of requests that change places with the next one' }),
-    late: optional(z.strictObject({ share: Share, bySeconds: z.number().min(1).max(86_400) })).meta({
-      description: 'Share of requests that come later; the time is divided by `pace.speed`',
-    }),
-    badSignature: optional(Share).meta({ description: 'Share of requests whose signature is wrong' }),
-    drop: optional(Share).meta({ description: 'Share of requests that are not sent' }),
+    duplicate: optional(Share).describe('Share of requests that are sent twice in a row'),
+    reorder: optional(Share).describe('Share of requests that change places with the next one'),
+    late: optional(z.strictObject({ share: Share, bySeconds: z.number().min(1).max(86_400) })).describe(
+      'Share of requests that come later; the time is divided by `pace.speed`',
+    ),
+    badSignature: optional(Share).describe('Share of requests whose signature is wrong'),
+    drop: optional(Share).describe('Share of requests that are not sent'),
   })
   .refine(
     ({ duplicate = 0, reorder = 0, late, badSignature = 0, drop = 0 }) =>
@@ -53,7 +53,7 @@ export type Faults = Partial<z.output<typeof Faults>>
 
 const Pace = z.union([
   z.strictObject({
-    speed: z.number().min(0.1).max(10_000).meta({ description: 'Multiple of the original pace' }),
+    speed: z.number().min(0.1).max(10_000).describe('Multiple of the original pace'),
   }),
   z.strictObject({ perSecond: z.number().min(0.01).max(1000) }),
 ])
@@ -64,47 +64,47 @@ const Target = z.union([
     actionId: z
       .guid()
       .toLowerCase()
-      .meta({ description: 'Through this forward action, on its terms, whatever its condition' }),
+      .describe('Through this forward action, on its terms, whatever its condition'),
   }),
   z.strictObject({
     url: z.string().min(1).max(2048),
-    appendPath: optional(z.boolean()).meta({
-      description: 'Whether the captured path and query follow those of the URL; default false',
-    }),
+    appendPath: optional(z.boolean()).describe(
+      'Whether the captured path and query follow those of the URL; default false',
+    ),
   }),
   z.strictObject({
-    listeners: z.literal(true).meta({
-      description:
+    listeners: z
+      .literal(true)
+      .describe(
         'To programs that take the requests with `take` and report with `answer`, such as `creel rehearse`',
-    }),
+      ),
   }),
 ])
 
 const Selection = z.strictObject({
-  requestIds: optional(z.array(Int64).min(1).max(REQUESTS_MAX)).meta({ description: 'These requests' }),
-  filter: optional(z.strictObject(filterInput)).meta({
-    description: 'All requests that match, as in the list; a `label` may end with `*`',
-  }),
-  sample: optional(z.int().min(1).max(REQUESTS_MAX)).meta({
-    description: `At most so many of them, chosen at random by \`seed\`; default ${REQUESTS_MAX.toLocaleString('en')}, the newest`,
-  }),
+  requestIds: optional(z.array(Int64).min(1).max(REQUESTS_MAX)).describe('These requests'),
+  filter: optional(z.strictObject(filterInput)).describe(
+    'All requests that match, as in the list; a `label` may end with `*`',
+  ),
+  sample: optional(z.int().min(1).max(REQUESTS_MAX)).describe(
+    `At most so many of them, chosen at random by \`seed\`; default ${REQUESTS_MAX.toLocaleString('en')}, the newest`,
+  ),
 })
 
 const BASELINES = ['recorded', 'first'] as const
 
 const Comparing = z.strictObject({
-  with: z.union([z.enum(BASELINES), z.guid().toLowerCase()]).meta({
-    description:
+  with: z
+    .union([z.enum(BASELINES), z.guid().toLowerCase()])
+    .describe(
       '`recorded`: the newest recorded answer of one action to the request. `first`: the answer to the first send of a duplicate; the second is sent once the first is answered. An id: the answers of that replay; members that differ between its duplicates are ignored',
-  }),
-  actionId: optional(z.guid().toLowerCase()).meta({
-    description:
-      'With `recorded`: the forward action whose answers are the baseline; default that of `to.actionId`, else the only one of the endpoint. Needed where there are several',
-  }),
-  ignore: optional(z.array(z.string().min(1).max(200)).max(100)).meta({
-    description:
-      'Paths that may differ, like `status`, `headers.date`, `body.id` or `body.items[].id`; what lies below a path may differ, too',
-  }),
+    ),
+  actionId: optional(z.guid().toLowerCase()).describe(
+    'With `recorded`: the forward action whose answers are the baseline; default that of `to.actionId`, else the only one of the endpoint. Needed where there are several',
+  ),
+  ignore: optional(z.array(z.string().min(1).max(200)).max(100)).describe(
+    'Paths that may differ, like `status`, `headers.date`, `body.id` or `body.items[].id`; what lies below a path may differ, too',
+  ),
 })
 
 export const startInput = z.object({
@@ -112,26 +112,24 @@ export const startInput = z.object({
   select: Selection,
   to: Target,
   order: z.enum(ORDERS).default('arrival'),
-  pace: Pace.nullish().meta({
-    description: `\`{"speed"}\` or \`{"perSecond"}\`; default ${PER_SECOND_DEFAULT} a second`,
-  }),
-  edit: z.unknown().optional().meta({ description: 'A rule document that is applied to each request' }),
-  sign: z.enum(SIGNERS).default('as-captured').meta({
-    description:
+  pace: Pace.nullish().describe(`\`{"speed"}\` or \`{"perSecond"}\`; default ${PER_SECOND_DEFAULT} a second`),
+  edit: z.unknown().optional().describe('A rule document that is applied to each request'),
+  sign: z
+    .enum(SIGNERS)
+    .default('as-captured')
+    .describe(
       '`as-captured` sends the captured signature. `creel` signs with the secret of the action. `provider` signs with the secret of the endpoint and a fresh time, as its provider does',
-  }),
+    ),
   faults: optional(Faults),
-  seed: optional(z.int().min(0).max(4_294_967_295)).meta({
-    description: 'The same seed gives the same replay; default a new one, which the answer names',
-  }),
+  seed: optional(z.int().min(0).max(4_294_967_295)).describe(
+    'The same seed gives the same replay; default a new one, which the answer names',
+  ),
   compare: optional(Comparing),
-  concurrency: z.int().min(1).max(64).default(1).meta({
-    description: 'Requests under way at once; 1 keeps the order',
-  }),
-  timeoutSeconds: optional(z.int().min(1).max(300)).meta({
-    description: 'Time limit of one send; default that of the action, or 15',
-  }),
-  dryRun: optional(z.boolean()).meta({ description: 'Only answers what would be sent' }),
+  concurrency: z.int().min(1).max(64).default(1).describe('Requests under way at once; 1 keeps the order'),
+  timeoutSeconds: optional(z.int().min(1).max(300)).describe(
+    'Time limit of one send; default that of the action, or 15',
+  ),
+  dryRun: optional(z.boolean()).describe('Only answers what would be sent'),
 })
 export type StartInput = z.output<typeof startInput>
 
@@ -139,26 +137,27 @@ export const listInput = z.object({ endpointId, ...pageInput, ...timeCursorInput
 
 export const getInput = z.object({ endpointId, replayId })
 
-const count = (description: string) => z.int().meta({ description })
+const count = (description: string) => z.int().describe(description)
 
 export const ReplayRun = withExample(
   'ReplayRun',
   z.object({
     id: z.uuid(),
     endpointId: z.uuid(),
-    state: z.enum(REPLAY_STATES).meta({
-      description:
+    state: z
+      .enum(REPLAY_STATES)
+      .describe(
         '`queued`: the service sends two replays of a workspace at once; those for listeners do not count. `failed`: `reason` says why',
-    }),
+      ),
     reason: z.string().nullable(),
-    to: z.unknown().meta({ description: 'As it was given' }),
+    to: z.unknown().describe('As it was given'),
     order: z.enum(ORDERS),
     sign: z.enum(SIGNERS),
     seed: z.int(),
     concurrency: z.int(),
-    compare: z.unknown().meta({
-      description: 'As it was given, with the action whose recorded answers count; null without',
-    }),
+    compare: z
+      .unknown()
+      .describe('As it was given, with the action whose recorded answers count; null without'),
     counts: z.object({
       requests: count('Requests that were chosen'),
       dropped: count('Requests that are left out on purpose'),
@@ -174,7 +173,7 @@ export const ReplayRun = withExample(
         'Answers that were not compared: there is no baseline, or headers or a body were not kept; 0 without `compare`',
       ),
     }),
-    plannedMs: z.int().meta({ description: 'Time of the last send, from the start, by the pace' }),
+    plannedMs: z.int().describe('Time of the last send, from the start, by the pace'),
     createdAt: Timestamp,
     startedAt: Timestamp.nullable(),
     finishedAt: Timestamp.nullable(),
@@ -186,27 +185,25 @@ const headers = z.array(z.object({ name: z.string(), value: z.string() }))
 const OutgoingRequest = withExample(
   'OutgoingRequest',
   z.object({
-    position: z.int().meta({ description: 'Place in the replay, from 1' }),
+    position: z.int().describe('Place in the replay, from 1'),
     requestId: Int64,
     fault: z.enum(FAULTS).nullable(),
-    copy: z.int().meta({ description: '1 for the second send of a duplicate' }),
-    dueMs: z.int().meta({ description: 'Time of the send, from the start' }),
+    copy: z.int().describe('1 for the second send of a duplicate'),
+    dueMs: z.int().describe('Time of the send, from the start'),
     method: z.string(),
-    path: z.string().meta({ description: 'Captured path below the capture URL' }),
+    path: z.string().describe('Captured path below the capture URL'),
     query: z.string().nullable(),
-    headers: headers.meta({ description: 'In wire order; values as text' }),
-    body: z.string().meta({ description: 'Base64' }),
-    error: z.string().nullable().meta({ description: 'Why it cannot be sent, or cannot be signed' }),
+    headers: headers.describe('In wire order; values as text'),
+    body: z.string().describe('Base64'),
+    error: z.string().nullable().describe('Why it cannot be sent, or cannot be signed'),
   }),
 )
 
 /** Answer of the route that starts a replay: the replay, or what a dry run found. */
 export const Started = z.object({
-  replay: ReplayRun.nullable().meta({ description: 'Null for a dry run' }),
-  requestCount: z.int().meta({ description: 'Requests that were chosen' }),
-  matchedCount: z
-    .int()
-    .meta({ description: 'Requests that match; over `requestCount` if a sample was taken' }),
+  replay: ReplayRun.nullable().describe('Null for a dry run'),
+  requestCount: z.int().describe('Requests that were chosen'),
+  matchedCount: z.int().describe('Requests that match; over `requestCount` if a sample was taken'),
   sendCount: z.int(),
   droppedCount: z.int(),
   plannedMs: z.int(),
@@ -214,12 +211,12 @@ export const Started = z.object({
   shown: z
     .array(OutgoingRequest)
     .max(SHOWN_MAX)
-    .meta({
-      description: `Of a dry run: the first ${SHOWN_MAX} requests as they would go out; fewer if their bodies have over 16 MB`,
-    }),
-  unsignedCount: z.int().meta({
-    description: 'Of a dry run with `sign: "provider"`: requests among those shown that cannot be signed',
-  }),
+    .describe(
+      `Of a dry run: the first ${SHOWN_MAX} requests as they would go out; fewer if their bodies have over 16 MB`,
+    ),
+  unsignedCount: z
+    .int()
+    .describe('Of a dry run with `sign: "provider"`: requests among those shown that cannot be signed'),
 })
 
 export const resultsInput = z.object({
@@ -227,18 +224,20 @@ export const resultsInput = z.object({
   replayId,
   outcome: optional(z.enum(OUTCOMES)),
   state: optional(z.enum(ITEM_STATES)),
-  afterPosition: optional(z.int().min(0)).meta({ description: '`next` of the page before' }),
-  limit: z.int().min(1).max(100).default(50).meta({ description: 'Items a page' }),
+  afterPosition: optional(z.int().min(0)).describe('`next` of the page before'),
+  limit: z.int().min(1).max(100).default(50).describe('Items a page'),
 })
 
 /** A difference between an answer and its baseline. */
 export const Difference = z.object({
-  path: z.string().meta({ description: 'Like `status`, `headers.location` or `body.items[0].id`' }),
+  path: z.string().describe('Like `status`, `headers.location` or `body.items[0].id`'),
   before: z.unknown(),
   after: z.unknown(),
-  missing: z.enum(['before', 'after']).nullable().default(null).meta({
-    description: 'The side without a value, which is null there',
-  }),
+  missing: z
+    .enum(['before', 'after'])
+    .nullable()
+    .default(null)
+    .describe('The side without a value, which is null there'),
 })
 export type Difference = z.output<typeof Difference>
 
@@ -255,25 +254,22 @@ export const ReplayResultItem = withExample(
     fault: z.enum(FAULTS).nullable(),
     copy: z.int(),
     state: z.enum(ITEM_STATES),
-    outcome: z.enum(OUTCOMES).nullable().meta({ description: 'Null if it was not compared' }),
+    outcome: z.enum(OUTCOMES).nullable().describe('Null if it was not compared'),
     dueMs: z.int(),
     sentAt: Timestamp.nullable(),
     durationMs: z.int().nullable(),
     statusCode: z.int().nullable(),
     error: z.string().nullable(),
-    headers: headers.nullable().meta({ description: 'Null if not kept' }),
-    body: z
-      .string()
-      .nullable()
-      .meta({ description: 'Text, or base64 when `bodyIsBinary`; null if not kept' }),
+    headers: headers.nullable().describe('Null if not kept'),
+    body: z.string().nullable().describe('Text, or base64 when `bodyIsBinary`; null if not kept'),
     bodyIsBinary: z.boolean(),
-    differences: z.array(Difference).meta({ description: 'Empty if not kept' }),
+    differences: z.array(Difference).describe('Empty if not kept'),
   }),
 )
 
 export const ReplayResults = z.object({
   items: z.array(ReplayResultItem),
-  next: z.int().nullable().meta({ description: 'Give it as `afterPosition`; null after the last' }),
+  next: z.int().nullable().describe('Give it as `afterPosition`; null after the last'),
 })
 
 /** Formats of a report: `junit` is XML for test runners, `md` is Markdown. */
@@ -285,18 +281,12 @@ export const takeInput = z.object({
   endpointId,
   replayId,
   max: z.int().min(1).max(64).default(1),
-  waitSeconds: z.int().min(0).max(20).default(0).meta({
-    description: 'Waits so long for a request to become due',
-  }),
+  waitSeconds: z.int().min(0).max(20).default(0).describe('Waits so long for a request to become due'),
 })
 
 export const Taken = z.object({
-  items: z
-    .array(OutgoingRequest)
-    .meta({ description: 'At most `max`; several have at most 16 MB of bodies' }),
-  state: z
-    .enum(REPLAY_STATES)
-    .meta({ description: 'Take again while it is `running`, `queued` or `paused`' }),
+  items: z.array(OutgoingRequest).describe('At most `max`; several have at most 16 MB of bodies'),
+  state: z.enum(REPLAY_STATES).describe('Take again while it is `running`, `queued` or `paused`'),
 })
 
 export const answerInput = z.object({
@@ -304,19 +294,17 @@ export const answerInput = z.object({
   replayId,
   position: z.int().min(1),
   durationMs: z.int().min(0).max(86_400_000),
-  error: optional(z.string().min(1).max(500)).meta({ description: 'Why there was no answer' }),
+  error: optional(z.string().min(1).max(500)).describe('Why there was no answer'),
   received: optional(
     z.object({
       statusCode: z.int().min(100).max(599),
       headers: z.array(z.object({ name: z.string(), value: z.string().max(65_536) })).max(300),
-      body: z.string().max(700_000).meta({ description: 'Base64' }),
+      body: z.string().max(700_000).describe('Base64'),
     }),
   ),
 })
 
 export const followEvents = {
   progress: ReplayRun,
-  ended: z.object({ state: z.enum(REPLAY_STATES), reason: z.string().nullable() }).meta({
-    description: 'The last event',
-  }),
+  ended: z.object({ state: z.enum(REPLAY_STATES), reason: z.string().nullable() }).describe('The last event'),
 }

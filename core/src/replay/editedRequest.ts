@@ -29,9 +29,7 @@ const spelled = (text: z.ZodString, pattern: RegExp, message: string) =>
 const edited = z.object({
   method: optional(
     spelled(z.string().min(1).max(METHOD_MAX), TOKEN, 'The value must be an HTTP method, like POST.'),
-  ).meta({
-    description: 'As it is sent; without it, as captured',
-  }),
+  ).describe('As it is sent; without it, as captured'),
   headers: optional(
     z
       .array(
@@ -49,14 +47,13 @@ const edited = z.object({
         }),
       )
       .max(HEADERS_MAX),
-  ).meta({
-    description:
-      'All of them, in wire order; without it, as captured. Those that no forward passes on are left out as always',
-  }),
-  body: optional(z.string()).meta({
-    description: 'Text, or base64 when `bodyIsBinary`; without it, as captured; an empty one is empty',
-  }),
-  bodyIsBinary: z.boolean().default(false).meta({ description: 'Whether `body` is base64' }),
+  ).describe(
+    'All of them, in wire order; without it, as captured. Those that no forward passes on are left out as always',
+  ),
+  body: optional(z.string()).describe(
+    'Text, or base64 when `bodyIsBinary`; without it, as captured; an empty one is empty',
+  ),
+  bodyIsBinary: z.boolean().default(false).describe('Whether `body` is base64'),
 })
 
 /** Input members that change a captured request before it is sent. */

@@ -10,32 +10,32 @@ import { HOUR_MS } from '../platform/time/index.ts'
 import { findsRequest } from '../requests/index.ts'
 import { HEADERS_MAX, METHOD_MAX } from './editedRequest.ts'
 
-const requestId = Int64.meta({ description: 'Id of the captured request' })
+const requestId = Int64.describe('Id of the captured request')
 
 const headers = z
   .array(z.object({ name: z.string().min(1).max(256), value: z.string().max(65_536) }))
   .max(HEADERS_MAX)
-  .meta({ description: 'In wire order; values as text' })
+  .describe('In wire order; values as text')
 
 const report = {
-  listener: z.string().min(1).max(64).meta({ description: 'Name of the listener' }),
-  replayId: optional(Int64).meta({ description: 'Id of the replay' }),
+  listener: z.string().min(1).max(64).describe('Name of the listener'),
+  replayId: optional(Int64).describe('Id of the replay'),
   url: z
     .string()
     .min(1)
     .max(8192)
     .refine(URL.canParse, { params: { code: 'bad_url' }, message: 'The value must be a URL.' })
-    .meta({ description: 'URL of the local server' }),
-  at: InstantInput.meta({ description: 'When it was sent' }),
+    .describe('URL of the local server'),
+  at: InstantInput.describe('When it was sent'),
   durationMs: z.int().min(0).max(86_400_000),
-  error: optional(z.string().min(1).max(500)).meta({ description: 'Why there was no answer' }),
+  error: optional(z.string().min(1).max(500)).describe('Why there was no answer'),
   sent: z.object({ method: z.string().min(1).max(METHOD_MAX), headers }),
   received: optional(
     z
       .object({
         statusCode: z.int().min(100).max(599),
         headers,
-        body: z.string().max(700_000).nullable().meta({ description: 'Text, or base64 when `bodyIsBinary`' }),
+        body: z.string().max(700_000).nullable().describe('Text, or base64 when `bodyIsBinary`'),
         bodyIsBinary: z.boolean(),
         bodyTruncated: z.boolean(),
       })
@@ -44,7 +44,7 @@ const report = {
         params: { code: 'bad_format' },
         message: NOT_BASE64,
       }),
-  ).meta({ description: 'Answer of the local server; absent if there was none' }),
+  ).describe('Answer of the local server; absent if there was none'),
 }
 
 /** Tolerance for times in the future, because the clock of a listener's machine may be wrong by hours. */

@@ -13,7 +13,7 @@ import { replayRequest } from './replayRequest.ts'
 import { BulkReplayResult, ReplayResult, replayView } from './schema.ts'
 import { sendEdited } from './sendEdited.ts'
 
-const requestId = Int64.meta({ description: 'Id of the captured request' })
+const requestId = Int64.describe('Id of the captured request')
 
 /** Replays of captured requests; the API lists them among the routes of `requests`. */
 export const replayRoutes = router({
@@ -32,8 +32,8 @@ export const replayRoutes = router({
     input: z.object({
       endpointId,
       requestId,
-      actionId: optional(z.guid().toLowerCase()).meta({ description: 'Only through this action' }),
-      to: optional(z.enum(['actions', 'listeners'])).meta({ description: 'Default `actions`' }),
+      actionId: optional(z.guid().toLowerCase()).describe('Only through this action'),
+      to: optional(z.enum(['actions', 'listeners'])).describe('Default `actions`'),
     }),
     query: ['actionId', 'to'],
     output: ReplayResult,
@@ -52,16 +52,16 @@ export const replayRoutes = router({
     input: z.object({
       endpointId,
       requestId,
-      actionId: z.guid().toLowerCase().meta({ description: 'Through this forward action' }),
+      actionId: z.guid().toLowerCase().describe('Through this forward action'),
       ...editedInput,
       sign: z
         .boolean()
         .default(true)
-        .meta({ description: 'Whether the secret of the action signs it, with a fresh timestamp' }),
+        .describe('Whether the secret of the action signs it, with a fresh timestamp'),
       transform: z
         .boolean()
         .default(true)
-        .meta({ description: 'Whether the rules of the action shape it before it is sent' }),
+        .describe('Whether the rules of the action shape it before it is sent'),
     }),
     example: {
       actionId: '1d7f2f3e-8c2b-4d51-9a35-0f8d1c5b6e77',
@@ -83,10 +83,10 @@ export const replayRoutes = router({
     input: z.object({
       endpointId,
       ...requestIdsInput,
-      actionId: optional(z.guid().toLowerCase()).meta({ description: 'Only through this action' }),
-      deadLettersOnly: optional(z.boolean()).meta({
-        description: 'Only through the actions whose newest attempt of the request is a dead letter',
-      }),
+      actionId: optional(z.guid().toLowerCase()).describe('Only through this action'),
+      deadLettersOnly: optional(z.boolean()).describe(
+        'Only through the actions whose newest attempt of the request is a dead letter',
+      ),
     }),
     example: { requestIds: [90117, 90118] },
     output: BulkReplayResult,

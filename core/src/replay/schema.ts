@@ -8,7 +8,7 @@ const Outcome = z.object({
   actionId: z.uuid(),
   actionName: z.string(),
   kind: z.string(),
-  attemptId: Int64.nullable().meta({ description: 'Null when the action was skipped' }),
+  attemptId: Int64.nullable().describe('Null when the action was skipped'),
   state: z.enum([...ATTEMPT_STATES, 'Skipped']),
   statusCode: z.int().nullable(),
   error: z.string().nullable(),
@@ -20,7 +20,7 @@ const Outcome = z.object({
 })
 
 const ofOnly = <Schema extends z.ZodType>(schema: Schema) =>
-  schema.nullable().meta({ description: 'Value of the only outcome; null when there are several' })
+  schema.nullable().describe('Value of the only outcome; null when there are several')
 
 export const ReplayResult = withExample(
   'ReplayResult',
@@ -30,19 +30,21 @@ export const ReplayResult = withExample(
     attemptId: ofOnly(Int64),
     statusCode: ofOnly(z.int()),
     error: ofOnly(z.string()),
-    outcomes: z.array(Outcome).meta({ description: 'In action position order' }),
-    listenerCount: z.int().optional().meta({
-      description:
+    outcomes: z.array(Outcome).describe('In action position order'),
+    listenerCount: z
+      .int()
+      .optional()
+      .describe(
         'With `to=listeners`: the number of listeners. `Pending` until they report; `Skipped` when there is none',
-    }),
+      ),
   }),
 )
 
 export const BulkReplayResult = z
   .object({
-    queuedCount: z.int().meta({ description: 'Requests queued' }),
-    deliveryCount: z.int().meta({ description: 'Deliveries made of them' }),
-    skippedCount: z.int().meta({ description: 'Ids passed over' }),
+    queuedCount: z.int().describe('Requests queued'),
+    deliveryCount: z.int().describe('Deliveries made of them'),
+    skippedCount: z.int().describe('Ids passed over'),
   })
   .meta({ id: 'BulkReplayResult' })
 

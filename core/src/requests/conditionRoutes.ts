@@ -17,17 +17,14 @@ import { searching } from './searching.ts'
 
 const LAST_MAX = 500
 
-const part = (words: string) =>
-  z.object({ count: z.int(), firstIds: z.array(Int64).max(20) }).meta({ description: words })
+const part = (words: string) => z.object({ count: z.int(), firstIds: z.array(Int64).max(20) }).describe(words)
 
 const ConditionPreview = z
   .object({
-    testedCount: z
-      .int()
-      .meta({ description: 'Fewer than asked for where fewer are stored, or they are large' }),
+    testedCount: z.int().describe('Fewer than asked for where fewer are stored, or they are large'),
     matched: part('The newest first'),
     notMatched: part('The newest first'),
-    note: z.string().nullable().meta({ description: 'Lists the paths that none of these requests have' }),
+    note: z.string().nullable().describe('Lists the paths that none of these requests have'),
   })
   .meta({ id: 'ConditionPreview' })
 
@@ -37,13 +34,8 @@ export const conditionRoutes = router({
     summary: 'Test a condition on the newest stored requests',
     input: z.object({
       endpointId,
-      condition: ConditionDocument.meta({ description: 'Condition, as in an action, a rule or a watchdog' }),
-      last: z
-        .int()
-        .min(1)
-        .max(LAST_MAX)
-        .default(LAST_MAX)
-        .meta({ description: 'Number of requests to test' }),
+      condition: ConditionDocument.describe('Condition, as in an action, a rule or a watchdog'),
+      last: z.int().min(1).max(LAST_MAX).default(LAST_MAX).describe('Number of requests to test'),
     }),
     example: {
       condition: { all: [{ path: 'body.type', op: 'startsWith', value: 'invoice.' }] },

@@ -34,19 +34,17 @@ const RequestState = z.object({
 export const followEvents = {
   arrived: z
     .object({ requests: z.array(RequestSummary).max(100) })
-    .meta({ description: 'Requests that match, oldest first' }),
-  captured: z.object({ requests: z.array(WholeRequest).max(100) }).meta({
-    description: 'With `whole`, in place of `arrived`: the same requests with target, headers and body',
-  }),
-  passed: z
-    .object({ count: z.int() })
-    .meta({ description: 'With filters: the number of new requests that do not match' }),
+    .describe('Requests that match, oldest first'),
+  captured: z
+    .object({ requests: z.array(WholeRequest).max(100) })
+    .describe('With `whole`, in place of `arrived`: the same requests with target, headers and body'),
+  passed: z.object({ count: z.int() }).describe('With filters: the number of new requests that do not match'),
   changed: z
     .object({ states: z.array(RequestState) })
-    .meta({ description: 'Changed deliveries; also of requests that the filters skip' }),
-  replay: z.object({ replayId: Int64, requestId: Int64 }).meta({
-    description: 'With `listener`: a replay of this request to the local server was requested',
-  }),
+    .describe('Changed deliveries; also of requests that the filters skip'),
+  replay: z
+    .object({ replayId: Int64, requestId: Int64 })
+    .describe('With `listener`: a replay of this request to the local server was requested'),
   behind: z
     .object({
       lastId: Int64,
@@ -54,12 +52,12 @@ export const followEvents = {
         .array(RequestSummary)
         .max(100)
         .optional()
-        .meta({ description: 'With `newest`: the newest, oldest first' }),
-      totalCount: z.int().optional().meta({ description: 'With `newest`: number of stored requests' }),
+        .describe('With `newest`: the newest, oldest first'),
+      totalCount: z.int().optional().describe('With `newest`: number of stored requests'),
     })
-    .meta({
-      description: `More than ${BEHIND_MAX} new requests: read them by \`afterId\`; the stream continues after \`lastId\`. With \`whole\`: the reader is too slow and the stream ends. Read the requests up to \`lastId\` by \`afterId\``,
-    }),
+    .describe(
+      `More than ${BEHIND_MAX} new requests: read them by \`afterId\`; the stream continues after \`lastId\`. With \`whole\`: the reader is too slow and the stream ends. Read the requests up to \`lastId\` by \`afterId\``,
+    ),
 }
 
 /** One event of a follow stream, with the request id to resume after. */

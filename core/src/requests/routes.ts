@@ -35,15 +35,13 @@ import { searching } from './searching.ts'
 import { shapeOf } from './shape.ts'
 import { summaryView } from './view.ts'
 
-const requestId = Int64.meta({ description: 'Id of the captured request' })
+const requestId = Int64.describe('Id of the captured request')
 
-const timeoutSeconds = optional(z.int().min(AWAIT_SECONDS.min).max(AWAIT_SECONDS.max)).meta({
-  description: `Seconds to wait, ${AWAIT_SECONDS.min} to ${AWAIT_SECONDS.max}; default ${AWAIT_SECONDS.default}`,
-})
+const timeoutSeconds = optional(z.int().min(AWAIT_SECONDS.min).max(AWAIT_SECONDS.max)).describe(
+  `Seconds to wait, ${AWAIT_SECONDS.min} to ${AWAIT_SECONDS.max}; default ${AWAIT_SECONDS.default}`,
+)
 
-const bodyBytesMax = optional(Int64Filter).meta({
-  description: 'A longer body is left out: `bodyOmitted` is true',
-})
+const bodyBytesMax = optional(Int64Filter).describe('A longer body is left out: `bodyOmitted` is true')
 
 const SHAPE_LAST_MAX = 200
 
@@ -53,27 +51,24 @@ const lastEventId = optional(
     .regex(/^\d{1,16}$/, 'must be the id of an event')
     .transform(Number)
     .pipe(Int64),
-).meta({
-  description:
-    'Id of the last event that was received: the header `Last-Event-ID`, for clients that cannot set it',
-})
+).describe(
+  'Id of the last event that was received: the header `Last-Event-ID`, for clients that cannot set it',
+)
 
-const whole = optional(z.boolean()).meta({
-  description:
-    'Sends requests with target, headers and body, however far behind, and no delivery changes; for clients that forward captures. A reader that is too slow gets `behind`, and the stream ends.',
-})
+const whole = optional(z.boolean()).describe(
+  'Sends requests with target, headers and body, however far behind, and no delivery changes; for clients that forward captures. A reader that is too slow gets `behind`, and the stream ends.',
+)
 
-const newest = optional(z.boolean()).meta({
-  description:
-    'A reader that is too far behind (more than 100 requests if many follow) gets the newest requests at once, as page 1 of the list; for pages that show the newest. Only without filters.',
-})
+const newest = optional(z.boolean()).describe(
+  'A reader that is too far behind (more than 100 requests if many follow) gets the newest requests at once, as page 1 of the list; for pages that show the newest. Only without filters.',
+)
 
-const listener = optional(z.string().min(1).max(64)).meta({
-  description: 'Name of the listener. It gets replays, and requests in full',
-})
+const listener = optional(z.string().min(1).max(64)).describe(
+  'Name of the listener. It gets replays, and requests in full',
+)
 
 const Deleted = z.object({
-  deletedCount: z.int().meta({ description: 'Number of requests moved to the recycle bin' }),
+  deletedCount: z.int().describe('Number of requests moved to the recycle bin'),
 })
 
 /** Read, await, follow and delete captured requests. */
@@ -208,13 +203,12 @@ export const requestRoutes = router({
     input: z.object({
       endpointId,
       requestId,
-      range: optional(z.string().max(64)).meta({
-        description: 'The header `Range`, for clients that cannot set it: `bytes=0-1023`',
-      }),
-      decoded: optional(z.boolean()).meta({
-        description:
-          'The body as it is read, without its `Content-Encoding`; as it came if it has none, or cannot be decoded',
-      }),
+      range: optional(z.string().max(64)).describe(
+        'The header `Range`, for clients that cannot set it: `bytes=0-1023`',
+      ),
+      decoded: optional(z.boolean()).describe(
+        'The body as it is read, without its `Content-Encoding`; as it came if it has none, or cannot be decoded',
+      ),
     }),
     output: BodyDownload,
     media: { gives: ['application/octet-stream'] },
@@ -239,12 +233,7 @@ export const requestRoutes = router({
     input: z.object({
       endpointId,
       label: filterInput.label,
-      last: z
-        .int()
-        .min(1)
-        .max(SHAPE_LAST_MAX)
-        .default(50)
-        .meta({ description: 'Number of requests to read' }),
+      last: z.int().min(1).max(SHAPE_LAST_MAX).default(50).describe('Number of requests to read'),
     }),
     output: Shape,
     finds: findsEndpoint,
@@ -269,7 +258,7 @@ export const requestRoutes = router({
     input: z.object({
       endpointId,
       requestId,
-      note: Note.nullable().meta({ description: 'Plain text; empty or null removes the note' }),
+      note: Note.nullable().describe('Plain text; empty or null removes the note'),
     }),
     example: { note: 'Paid twice: refunded on Monday.' },
     output: RequestSummary,

@@ -18,9 +18,9 @@ const EVENT_ID_CHARACTERS_MAX = 2_000
 export const DeliveryCounts = z
   .object({
     succeeded: z.int(),
-    failed: z.int().meta({ description: 'The newest attempt failed; another one may follow' }),
-    waiting: z.int().meta({ description: 'An attempt is under way, or the first one is due' }),
-    deadLettered: z.int().meta({ description: 'Nothing more is sent until a replay' }),
+    failed: z.int().describe('The newest attempt failed; another one may follow'),
+    waiting: z.int().describe('An attempt is under way, or the first one is due'),
+    deadLettered: z.int().describe('Nothing more is sent until a replay'),
   })
   .meta({
     id: 'DeliveryCounts',
@@ -30,29 +30,28 @@ export const DeliveryCounts = z
 
 /** The filters of list, await and follow. They combine with AND. */
 export const filterInput = {
-  method: optional(z.string().min(1).max(32)).meta({ description: 'HTTP method, without case' }),
-  state: optional(z.enum(REQUEST_STATES)).meta({ description: 'Latest delivery state' }),
-  needsAttention: optional(z.boolean()).meta({
-    description:
-      '`true`: the newest attempt of some action failed or is a dead letter (`deliveryCounts`), whatever `state` is; `false`: the others',
-  }),
-  deadLettered: optional(z.boolean()).meta({
-    description: '`true`: the newest attempt of some action is a dead letter; `false`: the others',
-  }),
-  q: optional(z.string().min(1).max(200)).meta({
-    description: 'Text found in path, query string, header values or text body, without case',
-  }),
-  since: optional(InstantInput).meta({ description: 'Received at or after' }),
-  until: optional(InstantInput).meta({ description: 'Received before' }),
-  afterId: optional(Int64Filter).meta({ description: 'Only requests with a greater id' }),
-  verification: optional(z.enum(VERIFICATION_FILTERS)).meta({ description: '`none`: nothing was checked' }),
-  label: optional(z.string().min(1).max(200)).meta({ description: 'Exact event type' }),
-  eventId: optional(z.string().min(1).max(EVENT_ID_CHARACTERS_MAX).transform(storedEventId)).meta({
-    description: 'Exact event id of the sender; also an id that is too long to be stored unchanged',
-  }),
-  duplicate: optional(z.boolean()).meta({
-    description: '`true`: only duplicates by `dedupe` of the endpoint; `false`: none of them',
-  }),
+  method: optional(z.string().min(1).max(32)).describe('HTTP method, without case'),
+  state: optional(z.enum(REQUEST_STATES)).describe('Latest delivery state'),
+  needsAttention: optional(z.boolean()).describe(
+    '`true`: the newest attempt of some action failed or is a dead letter (`deliveryCounts`), whatever `state` is; `false`: the others',
+  ),
+  deadLettered: optional(z.boolean()).describe(
+    '`true`: the newest attempt of some action is a dead letter; `false`: the others',
+  ),
+  q: optional(z.string().min(1).max(200)).describe(
+    'Text found in path, query string, header values or text body, without case',
+  ),
+  since: optional(InstantInput).describe('Received at or after'),
+  until: optional(InstantInput).describe('Received before'),
+  afterId: optional(Int64Filter).describe('Only requests with a greater id'),
+  verification: optional(z.enum(VERIFICATION_FILTERS)).describe('`none`: nothing was checked'),
+  label: optional(z.string().min(1).max(200)).describe('Exact event type'),
+  eventId: optional(z.string().min(1).max(EVENT_ID_CHARACTERS_MAX).transform(storedEventId)).describe(
+    'Exact event id of the sender; also an id that is too long to be stored unchanged',
+  ),
+  duplicate: optional(z.boolean()).describe(
+    '`true`: only duplicates by `dedupe` of the endpoint; `false`: none of them',
+  ),
 }
 
 /** Names of all members that narrow a list: its filters, and the ids and cursors at which it begins or ends. */
@@ -80,7 +79,7 @@ export function issuesOfFilters(input: object): InputIssue[] {
 }
 
 /** Filter for older requests, so that pages do not shift while others arrive. */
-export const beforeId = optional(Int64Filter).meta({ description: 'Only requests with a lower id' })
+export const beforeId = optional(Int64Filter).describe('Only requests with a lower id')
 
 const ORDERS = ['asc', 'desc'] as const
 
@@ -93,14 +92,15 @@ export const listInput = {
   ...pageInput,
   ...notedCursorInput,
   beforeId,
-  order: z.enum(ORDERS).default('desc').meta({
-    description:
+  order: z
+    .enum(ORDERS)
+    .default('desc')
+    .describe(
       '`desc`: newest first. `asc`: oldest first, for clients that follow by `afterId`. `next`, as `before`, goes on in the order',
-  }),
-  partial: optional(z.boolean()).meta({
-    description:
-      'A search may end at its time limit, with the matches so far; `next` continues it. Always so with `before` or `after`',
-  }),
+    ),
+  partial: optional(z.boolean()).describe(
+    'A search may end at its time limit, with the matches so far; `next` continues it. Always so with `before` or `after`',
+  ),
 }
 
 const filters = z.object(filterInput)
@@ -121,11 +121,8 @@ export const Note = z.string().trim().max(NOTE_CHARACTERS_MAX)
 const AnsweredBy = z
   .object({
     kind: z.enum(ANSWER_KINDS),
-    index: z
-      .int()
-      .nullable()
-      .meta({ description: 'Index in `responses` of the endpoint; null for other kinds' }),
-    note: z.string().nullable().meta({ description: 'Why another answer could not be given' }),
+    index: z.int().nullable().describe('Index in `responses` of the endpoint; null for other kinds'),
+    note: z.string().nullable().describe('Why another answer could not be given'),
   })
   .meta({ id: 'AnsweredBy' })
 
@@ -140,65 +137,64 @@ const summary = {
   ip: z.string().nullable(),
   userAgent: z.string().nullable(),
   label: z.string().nullable(),
-  eventId: z.string().nullable().meta({
-    description:
+  eventId: z
+    .string()
+    .nullable()
+    .describe(
       "The sender's own id of the event, the same each time it is sent; of one over 200 bytes `sha256:` and its digest in hex. Null where there is none",
-  }),
+    ),
   senderAttempt: z
     .int()
     .min(1)
     .max(SENDER_ATTEMPT_MAX)
     .nullable()
-    .meta({
-      description: `Attempt number of the sender: requests with this event id that are stored, this one included; ${SENDER_ATTEMPT_MAX}: that or more. Null without \`eventId\`, and for \`imported\``,
-    }),
-  firstRequestId: Int64.nullable().meta({
-    description: 'The first stored request of the same event; null for the first itself',
-  }),
-  duplicateOf: Int64.nullable().meta({
-    description:
-      'With `dedupe` of the endpoint: the request that came first, of which this is a duplicate; that one may be gone. Null for the first',
-  }),
-  redacted: z.boolean().meta({
-    description:
+    .describe(
+      `Attempt number of the sender: requests with this event id that are stored, this one included; ${SENDER_ATTEMPT_MAX}: that or more. Null without \`eventId\`, and for \`imported\``,
+    ),
+  firstRequestId: Int64.nullable().describe(
+    'The first stored request of the same event; null for the first itself',
+  ),
+  duplicateOf: Int64.nullable().describe(
+    'With `dedupe` of the endpoint: the request that came first, of which this is a duplicate; that one may be gone. Null for the first',
+  ),
+  redacted: z
+    .boolean()
+    .describe(
       'Whether `storeRules` or `dropHeaders` of the endpoint took something out before it was stored',
-  }),
-  redactedPaths: z
-    .array(z.string())
-    .meta({ description: 'The paths that were taken out, as the rules name them' }),
-  redactionFault: z.string().nullable().meta({
-    description: 'The rule that faulted: only a trace without body and query is stored. Null otherwise',
-  }),
-  sealed: z.boolean().meta({
-    description: 'Its content is encrypted at rest (`encryptBodies`): searches of text do not find it',
-  }),
-  shredded: z.boolean().meta({
-    description:
+    ),
+  redactedPaths: z.array(z.string()).describe('The paths that were taken out, as the rules name them'),
+  redactionFault: z
+    .string()
+    .nullable()
+    .describe('The rule that faulted: only a trace without body and query is stored. Null otherwise'),
+  sealed: z
+    .boolean()
+    .describe('Its content is encrypted at rest (`encryptBodies`): searches of text do not find it'),
+  shredded: z
+    .boolean()
+    .describe(
       'The key of its content was destroyed: path, query, header values, body and preview are gone for ever, and replays answer 409 `shredded`',
-  }),
-  bodyTruncated: z.boolean().meta({ description: 'An oversize trace: only a prefix of the body is kept' }),
+    ),
+  bodyTruncated: z.boolean().describe('An oversize trace: only a prefix of the body is kept'),
   bodyIsBinary: z.boolean(),
-  bodyPreview: z.string().nullable().meta({ description: 'First 200 characters of a text body' }),
-  columns: byName(z.string()).meta({
-    description:
-      'Values at the paths of `columns` of the endpoint, by path, as they are stored; their first 80 characters. Absent: lists, objects, values that are not there, and all of a request whose content is encrypted',
-  }),
-  note: z.string().nullable().meta({ description: 'What people noted on it; null without one' }),
+  bodyPreview: z.string().nullable().describe('First 200 characters of a text body'),
+  columns: byName(z.string()).describe(
+    'Values at the paths of `columns` of the endpoint, by path, as they are stored; their first 80 characters. Absent: lists, objects, values that are not there, and all of a request whose content is encrypted',
+  ),
+  note: z.string().nullable().describe('What people noted on it; null without one'),
   verification: z.object({ verdict: z.enum(VERDICTS), note: z.string() }).nullable(),
-  state: z.enum(REQUEST_STATES).meta({ description: 'State of the latest delivery, whichever its action' }),
+  state: z.enum(REQUEST_STATES).describe('State of the latest delivery, whichever its action'),
   attemptCount: z.int(),
   deliveryCounts: DeliveryCounts,
-  imported: z
+  imported: z.boolean().describe('It did not arrive here: it was imported, and was never dispatched'),
+  reconciled: z
     .boolean()
-    .meta({ description: 'It did not arrive here: it was imported, and was never dispatched' }),
-  reconciled: z.boolean().meta({
-    description:
+    .describe(
       "It did not arrive here: a reconciliation fetched it from its sender's list. It was dispatched like any other",
-  }),
-  answeredBy: AnsweredBy.nullable().meta({
-    description:
-      "What answered the sender in place of the endpoint's own answer: a scripted response, the receiver of an action, or its fallback. Null: the endpoint",
-  }),
+    ),
+  answeredBy: AnsweredBy.nullable().describe(
+    "What answered the sender in place of the endpoint's own answer: a scripted response, the receiver of an action, or its fallback. Null: the endpoint",
+  ),
 }
 
 const summaryObject = z.object(summary)
@@ -214,45 +210,51 @@ const content = {
     z.object({
       name: z.string(),
       value: z.string(),
-      encoding: z.literal('latin1').optional().meta({
-        description: 'Only where the value is not UTF-8: then each character of `value` is one byte',
-      }),
+      encoding: z
+        .literal('latin1')
+        .optional()
+        .describe('Only where the value is not UTF-8: then each character of `value` is one byte'),
     }),
   ),
-  body: z.string().nullable().meta({ description: 'Text, or base64 when `bodyIsBinary`; null when empty' }),
+  body: z.string().nullable().describe('Text, or base64 when `bodyIsBinary`; null when empty'),
 }
 
 export const searchMember = {
   search: z
     .object({
-      complete: z.boolean().meta({
-        description:
+      complete: z
+        .boolean()
+        .describe(
           'Whether all requests after the cursor were searched; always true without a cursor and `partial`. If not, `next` continues the search, also from a page that is not full',
-      }),
-      lookedThrough: z.int().meta({ description: 'Number of stored requests that this call searched' }),
-      matchedCount: z.int().meta({ description: 'Number of matches among them' }),
-      sealed: z.boolean().meta({
-        description:
+        ),
+      lookedThrough: z.int().describe('Number of stored requests that this call searched'),
+      matchedCount: z.int().describe('Number of matches among them'),
+      sealed: z
+        .boolean()
+        .describe(
           'Text was searched, and the endpoint has requests whose content is encrypted (`encryptBodies`): `q` does not find these, all other filters do',
-      }),
-      totalCount: z.int().nullable().meta({
-        description:
+        ),
+      totalCount: z
+        .int()
+        .nullable()
+        .describe(
           'Everything that matches; null when not all of it was looked through: then `totalCount` of the page is an estimate',
-      }),
+        ),
     })
     .nullable()
-    .meta({ description: 'Null without filters' }),
+    .describe('Null without filters'),
 }
 
 /** An encoded body as it is read. Null for bodies that are not encoded, were left out, or were cut. */
 export const DecodedBody = z
   .object({
-    encoding: z.string().meta({ description: '`Content-Encoding`' }),
-    text: z.string().nullable().meta({ description: 'Null for bytes that are no text, and over 1 MiB' }),
-    sizeBytes: z.int().nullable().meta({ description: 'Length of the decoded body' }),
-    fault: z.enum(DECODING_FAULTS).nullable().meta({
-      description: 'Why the body is read as it came; `too_long`: over 16 times its length, or 10 MiB',
-    }),
+    encoding: z.string().describe('`Content-Encoding`'),
+    text: z.string().nullable().describe('Null for bytes that are no text, and over 1 MiB'),
+    sizeBytes: z.int().nullable().describe('Length of the decoded body'),
+    fault: z
+      .enum(DECODING_FAULTS)
+      .nullable()
+      .describe('Why the body is read as it came; `too_long`: over 16 times its length, or 10 MiB'),
   })
   .meta({ id: 'DecodedBody' })
   .nullable()
@@ -268,20 +270,21 @@ export const RequestDetail = withExample(
     ...content,
     query: byName(z.array(z.string())),
     headers: byName(z.string()),
-    bodyKind: z.enum(BODY_KINDS).nullable().meta({
-      description:
+    bodyKind: z
+      .enum(BODY_KINDS)
+      .nullable()
+      .describe(
         'Type of the body for conditions and rules, independent of `contentType`; null when empty or left out',
-    }),
-    decodedBody: DecodedBody.meta({
-      description: 'A body that arrived encoded, as labels, conditions and rules read it. Null for others',
-    }),
+      ),
+    decodedBody: DecodedBody.describe(
+      'A body that arrived encoded, as labels, conditions and rules read it. Null for others',
+    ),
     bodyOmitted: z
       .boolean()
-      .meta({ description: 'The body is longer than `bodyBytesMax`: `body` is null, `…/body` has it' }),
-    originalUntil: Timestamp.nullable().meta({
-      description:
-        'With `forwardOriginal` of the endpoint: until then, at the latest, deliveries and replays send the original. Null: they send what is stored, or the original is gone',
-    }),
+      .describe('The body is longer than `bodyBytesMax`: `body` is null, `…/body` has it'),
+    originalUntil: Timestamp.nullable().describe(
+      'With `forwardOriginal` of the endpoint: until then, at the latest, deliveries and replays send the original. Null: they send what is stored, or the original is gone',
+    ),
     deliveries: z.array(
       z.object({
         actionId: z.uuid().nullable(),
@@ -297,20 +300,20 @@ export const RequestDetail = withExample(
 )
 
 export const BodyDownload = Download.extend({
-  from: z.int().meta({ description: 'The first octet of `content`, from 0' }),
-  total: z.int().meta({ description: 'Octets of the whole body' }),
+  from: z.int().describe('The first octet of `content`, from 0'),
+  total: z.int().describe('Octets of the whole body'),
 })
 
 /** Shape of an endpoint's newest requests. */
 export const Shape = z
   .object({
-    sampleCount: z.int().meta({ description: 'Number of requests read' }),
+    sampleCount: z.int().describe('Number of requests read'),
     paths: z.array(
       z.object({
         path: z.string(),
         types: z.array(z.enum(VALUE_TYPES)),
-        share: z.number().meta({ description: 'Share of requests with this path, 0 to 1' }),
-        example: z.string().meta({ description: 'The newest value, shortened' }),
+        share: z.number().describe('Share of requests with this path, 0 to 1'),
+        example: z.string().describe('The newest value, shortened'),
       }),
     ),
   })
@@ -325,8 +328,8 @@ const RequestIds = z
 
 /** Members for the ids of a bulk call: one list under either of two names. */
 export const requestIdsInput = {
-  requestIds: optional(RequestIds).meta({ description: '1 to 500 ids of captured requests' }),
-  ids: optional(RequestIds).meta({ description: 'Another name for `requestIds`: give one of the two' }),
+  requestIds: optional(RequestIds).describe('1 to 500 ids of captured requests'),
+  ids: optional(RequestIds).describe('Another name for `requestIds`: give one of the two'),
 }
 
 /** The id lists of a bulk call. A member that its schema refused is absent. */

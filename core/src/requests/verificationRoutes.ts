@@ -24,7 +24,7 @@ export const verificationRoutes = router({
       'The members are those of the endpoint; omitted ones have their saved values. Nothing is saved, and the verdict of the request stays. The time of the check is that of the capture.',
     input: z.object({
       endpointId,
-      requestId: Int64.meta({ description: 'Id of the captured request that is tried' }),
+      requestId: Int64.describe('Id of the captured request that is tried'),
       provider,
       signingSecret,
       handshakeToken,
@@ -39,7 +39,7 @@ export const verificationRoutes = router({
         verification: z
           .object({ verdict: z.enum(VERDICTS), note: z.string() })
           .nullable()
-          .meta({ description: 'Null: these settings check no signature' }),
+          .describe('Null: these settings check no signature'),
       })
       .meta({ id: 'VerificationPreview' }),
     scope: 'read',

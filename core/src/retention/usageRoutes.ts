@@ -35,8 +35,7 @@ async function readUsage(db: Db, workspaceId: string, now: Date) {
   return { counts, perEndpoint, storageBytes: await readStorageOf(db, workspaceId) }
 }
 
-const counted = (max: string) =>
-  z.object({ count: z.int(), max: z.int().meta({ description: `The plan's ${max}` }) })
+const counted = (max: string) => z.object({ count: z.int(), max: z.int().describe(`The plan's ${max}`) })
 
 const Usage = z
   .object({
@@ -44,21 +43,22 @@ const Usage = z
     apiKeys: counted('`apiKeysMax`'),
     watchdogs: counted('`watchdogsMax`'),
     alertChannels: counted('`alertChannelsMax`'),
-    storedRequestsMax: z.int().meta({ description: 'Stored requests of one endpoint' }),
+    storedRequestsMax: z.int().describe('Stored requests of one endpoint'),
     storage: z.object({
-      bytes: z.int().meta({
-        description:
+      bytes: z
+        .int()
+        .describe(
           'Stored requests and their attempts: bodies, heads (at least 1 KiB each), originals, what was sent and answered',
-      }),
-      bytesMax: z.int().meta({ description: "The plan's `storedBytesMax`" }),
+        ),
+      bytesMax: z.int().describe("The plan's `storedBytesMax`"),
     }),
     perEndpoint: z.array(
       z.object({
         endpointId: z.uuid(),
         name: z.string(),
         storedRequestCount: z.int(),
-        storedBytes: z.int().meta({ description: 'Bodies of stored requests' }),
-        rejectedCount: z.int().meta({ description: 'Captures answered 429 since creation' }),
+        storedBytes: z.int().describe('Bodies of stored requests'),
+        rejectedCount: z.int().describe('Captures answered 429 since creation'),
         lastRequestAt: Timestamp.nullable(),
       }),
     ),

@@ -16,7 +16,7 @@ export const sealingRoutes = router({
       'All that `encryptBodies` has encrypted is gone at once and for ever, also in the recycle bin and in every backup without the schema `creel_keys`. The requests stay, with `shredded: true`, and originals that wait for deliveries go, too. While `encryptBodies` is on, later captures are encrypted with a new key. Requests that are not encrypted do not change.',
     input: z.object({ endpointId }),
     output: z.object({
-      shredded: z.boolean().meta({ description: 'Whether there was a key; false: nothing was encrypted' }),
+      shredded: z.boolean().describe('Whether there was a key; false: nothing was encrypted'),
     }),
     finds: findsEndpoint,
   }).mutation(({ ctx }) => shred(ctx, ctx.endpoint)),

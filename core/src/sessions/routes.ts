@@ -10,9 +10,9 @@ import { getWorkspace, PlanLimits, WorkspaceReference } from '../workspaces/inde
 import { deleteSession, listSessions } from './queries.ts'
 import { makeSignInLink } from './start.ts'
 
-const Role = z.enum(['key', 'owner']).meta({
-  description: '`key`: may what the key may that it was made with; `owner`: also keys, contacts and sessions',
-})
+const Role = z
+  .enum(['key', 'owner'])
+  .describe('`key`: may what the key may that it was made with; `owner`: also keys, contacts and sessions')
 
 /** A signed-in browser. */
 const Session = z.object({
@@ -21,7 +21,7 @@ const Session = z.object({
   keyName: z.string().nullable(),
   userAgent: z.string().nullable(),
   createdAt: Timestamp,
-  seenAt: Timestamp.meta({ description: 'Last used, to the minute' }),
+  seenAt: Timestamp.describe('Last used, to the minute'),
   expiresAt: Timestamp,
   isCurrent: z.boolean(),
 })
@@ -29,8 +29,8 @@ const Session = z.object({
 const CurrentSession = z.object({
   session: z.object({ id: z.uuid(), role: Role }).nullable(),
   key: z.object({ name: z.string(), prefix: z.string() }).nullable(),
-  scope: z.enum(KEY_SCOPES).meta({ description: 'Scope of the caller' }),
-  endpointId: z.uuid().nullable().meta({ description: 'The one endpoint that the caller sees; null: all' }),
+  scope: z.enum(KEY_SCOPES).describe('Scope of the caller'),
+  endpointId: z.uuid().nullable().describe('The one endpoint that the caller sees; null: all'),
   workspace: z.object({ id: z.uuid(), name: z.string() }),
   plan: z.object({ key: z.string(), displayName: z.string() }),
   limits: PlanLimits,

@@ -28,7 +28,7 @@ const link = z.object({
   id: z.uuid(),
   endpointId: z.uuid(),
   requestId: Int64,
-  createdBy: z.string().nullable().meta({ description: 'Name of the key or session that made it' }),
+  createdBy: z.string().nullable().describe('Name of the key or session that made it'),
   createdAt: Timestamp,
   expiresAt: Timestamp,
 })
@@ -37,7 +37,7 @@ const ShareLink = withExample('ShareLink', link)
 
 const NewShareLink = withExample(
   'NewShareLink',
-  link.extend({ url: z.url().meta({ description: 'Shown here only: its SHA-256 is stored' }) }),
+  link.extend({ url: z.url().describe('Shown here only: its SHA-256 is stored') }),
 )
 
 const viewOf = ({ workspaceId: _workspaceId, ...row }: ShareLinkRow) => row
@@ -64,10 +64,10 @@ export const shareLinkRoutes = router({
     description: `The page at the link is read-only, is not indexed, and masks values with the names of credentials, as for agents. It shows neither deliveries nor the capture URL. It ends with its time, its revocation, or the request. A workspace has at most ${SHARE_LINKS_MAX} links at once.`,
     input: z.object({
       endpointId,
-      requestId: Int64.meta({ description: 'Id of the captured request' }),
-      expiresInSeconds: optional(z.int().min(EXPIRES_IN_SECONDS.min).max(EXPIRES_IN_SECONDS.max)).meta({
-        description: `Seconds until it ends; default ${EXPIRES_IN_SECONDS.default}, seven days`,
-      }),
+      requestId: Int64.describe('Id of the captured request'),
+      expiresInSeconds: optional(z.int().min(EXPIRES_IN_SECONDS.min).max(EXPIRES_IN_SECONDS.max)).describe(
+        `Seconds until it ends; default ${EXPIRES_IN_SECONDS.default}, seven days`,
+      ),
     }),
     example: { expiresInSeconds: 86_400 },
     output: NewShareLink,
@@ -102,7 +102,7 @@ export const shareLinkRoutes = router({
   list: get('/api/v1/share-links', {
     summary: 'List the live share links, newest first, also those of requests in the recycle bin',
     input: z.object({
-      requestId: optional(Int64).meta({ description: 'Only those of this request' }),
+      requestId: optional(Int64).describe('Only those of this request'),
       ...pageInput,
       ...timeCursorInput,
     }),

@@ -87,7 +87,7 @@ export const subscriptionRoutes = router({
     summary: 'End the subscription of a callback, as `events/unsubscribe` of `/mcp` does',
     input: unsubscribeInput,
     example: { name: 'shop.order.paid', delivery: { url: 'https://agent.example.com/events' } },
-    output: z.object({ ended: z.boolean().meta({ description: 'False where there was none' }) }),
+    output: z.object({ ended: z.boolean().describe('False where there was none') }),
     narrows: true,
   }).mutation(async ({ ctx, input }) => {
     const id = subscriptionId(await identityOf(ctx, input))

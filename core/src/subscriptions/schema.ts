@@ -13,7 +13,7 @@ export const createInput = z.object({
   ...eventsMembers,
   delivery: z.object({
     mode: z.literal('webhook'),
-    url: Url.meta({ description: 'Callback: https, on a public address' }),
+    url: Url.describe('Callback: https, on a public address'),
     secret: z
       .string()
       .max(200)
@@ -23,23 +23,26 @@ export const createInput = z.object({
         description: 'Signs every message: `whsec_` and the Base64 of 24 to 64 bytes; never shown',
       }),
   }),
-  ttlMs: z.int().min(0).nullish().meta({
-    description:
+  ttlMs: z
+    .int()
+    .min(0)
+    .nullish()
+    .describe(
       'Wish for the time until the next refresh, within 5 minutes and a day. Default: an hour; null: a day',
-  }),
-  controls: optional(z.boolean()).meta({
-    description: 'Whether the callback knows the messages `gap` and `terminated`; default false',
-  }),
+    ),
+  controls: optional(z.boolean()).describe(
+    'Whether the callback knows the messages `gap` and `terminated`; default false',
+  ),
 })
 export type CreateInput = z.output<typeof createInput>
 
 /** State of the sends of a subscription. */
 export const DeliveryStatus = z.object({
-  active: z.boolean().meta({ description: 'False while attempts fail' }),
+  active: z.boolean().describe('False while attempts fail'),
   lastDeliveryAt: Timestamp.nullable(),
   lastError: z.enum(FAILURES).nullable(),
   failedSince: Timestamp.nullable(),
-  throttled: z.boolean().meta({ description: 'Events wait for the next minute: the limit of the plan' }),
+  throttled: z.boolean().describe('Events wait for the next minute: the limit of the plan'),
   retryAfterMs: z.int().nullable(),
 })
 
@@ -47,12 +50,10 @@ export const Subscribed = withExample(
   'EventSubscribed',
   z.object({
     id: z.uuid(),
-    refreshBefore: Timestamp.meta({ description: 'The subscription ends then, unless it is refreshed' }),
-    cursor: z.string().meta({ description: 'Events up to here were acknowledged or given up' }),
-    truncated: z
-      .boolean()
-      .meta({ description: 'Events that matched may have been skipped since the last call' }),
-    deliveryStatus: DeliveryStatus.nullable().meta({ description: 'Null for a new subscription' }),
+    refreshBefore: Timestamp.describe('The subscription ends then, unless it is refreshed'),
+    cursor: z.string().describe('Events up to here were acknowledged or given up'),
+    truncated: z.boolean().describe('Events that matched may have been skipped since the last call'),
+    deliveryStatus: DeliveryStatus.nullable().describe('Null for a new subscription'),
   }),
 )
 
@@ -79,14 +80,14 @@ export const EventSubscription = withExample(
     name: z.string(),
     arguments: z.record(z.string(), z.unknown()),
     key: z.object({ id: z.uuid(), name: z.string(), prefix: z.string() }),
-    host: z.string().meta({ description: 'Host of the callback' }),
+    host: z.string().describe('Host of the callback'),
     createdAt: Timestamp,
     refreshedAt: Timestamp,
     expiresAt: Timestamp,
     cursor: z.string(),
-    waitingCount: z.int().meta({ description: 'Events that wait for an attempt' }),
+    waitingCount: z.int().describe('Events that wait for an attempt'),
     sentCount: z.int(),
-    failedCount: z.int().meta({ description: 'Events that were given up' }),
+    failedCount: z.int().describe('Events that were given up'),
     status: DeliveryStatus,
   }),
 )
@@ -114,6 +115,6 @@ export const EventSubscriptionDetail = withExample(
           attempts: z.array(z.object({ at: Timestamp, ...attempt })),
         }),
       )
-      .meta({ description: 'The newest 20 messages, newest first' }),
+      .describe('The newest 20 messages, newest first'),
   }),
 )

@@ -12,25 +12,20 @@ import { EndpointStats, endpointStats } from './stats.ts'
 const BUCKETS_MAX = 120
 
 const Period = z.object({
-  from: optional(InstantInput).meta({ description: 'Begin; default an hour before `to`' }),
-  to: optional(InstantInput).meta({ description: 'End, exclusive; default now' }),
-  buckets: z
-    .int()
-    .min(1)
-    .max(BUCKETS_MAX)
-    .default(60)
-    .meta({ description: 'Parts of the period, of equal length' }),
+  from: optional(InstantInput).describe('Begin; default an hour before `to`'),
+  to: optional(InstantInput).describe('End, exclusive; default now'),
+  buckets: z.int().min(1).max(BUCKETS_MAX).default(60).describe('Parts of the period, of equal length'),
 })
 
 const counts = {
-  capturedCount: z.int().meta({ description: 'Captures that are still stored' }),
-  failedCount: z.int().meta({ description: 'Attempts that failed' }),
-  rejectedCount: z.int().meta({
-    description: 'Captures that were refused for the rate, counted by the minute and kept for 90 days',
-  }),
-  discardedCount: z.int().meta({
-    description: 'Duplicates that `dedupe` did not store, counted by the minute and kept for 90 days',
-  }),
+  capturedCount: z.int().describe('Captures that are still stored'),
+  failedCount: z.int().describe('Attempts that failed'),
+  rejectedCount: z
+    .int()
+    .describe('Captures that were refused for the rate, counted by the minute and kept for 90 days'),
+  discardedCount: z
+    .int()
+    .describe('Duplicates that `dedupe` did not store, counted by the minute and kept for 90 days'),
 }
 
 const traffic = {
@@ -46,7 +41,7 @@ const AllTraffic = z
     ...traffic,
     endpoints: z
       .array(z.object({ endpointId: z.uuid(), ...counts }))
-      .meta({ description: 'Endpoints with captures, failures or refusals' }),
+      .describe('Endpoints with captures, failures or refusals'),
   })
   .meta({ id: 'AllTraffic' })
 

@@ -17,27 +17,22 @@ export const EndpointStats = withExample(
     storage: z.object({
       storedRequestCount: z.int(),
       storedRequestsMax: z.int(),
-      storedBytes: z.int().meta({ description: 'Bodies of stored requests' }),
+      storedBytes: z.int().describe('Bodies of stored requests'),
       binnedRequestCount: z.int(),
-      evictedCount: z.int().meta({ description: 'Lost to the cap since creation' }),
+      evictedCount: z.int().describe('Lost to the cap since creation'),
       oldestRequestAt: Timestamp.nullable(),
     }),
     traffic: z.object({
       lastRequestAt: Timestamp.nullable(),
-      requestsLastHourCount: z.int().meta({ description: 'Of the stored requests' }),
-      requestsLastDayCount: z.int().meta({ description: 'Of the stored requests' }),
-      rejectedCount: z.int().meta({ description: 'Captures answered 429 since creation' }),
+      requestsLastHourCount: z.int().describe('Of the stored requests'),
+      requestsLastDayCount: z.int().describe('Of the stored requests'),
+      rejectedCount: z.int().describe('Captures answered 429 since creation'),
       lastRejectedAt: Timestamp.nullable(),
-      refusedCount: z.int().meta({ description: 'Captures refused with 401 or 403 since creation' }),
+      refusedCount: z.int().describe('Captures refused with 401 or 403 since creation'),
       lastRefusedAt: Timestamp.nullable(),
-      discardedCount: z
-        .int()
-        .meta({ description: 'Duplicates that `dedupe` counted and did not store, since creation' }),
+      discardedCount: z.int().describe('Duplicates that `dedupe` counted and did not store, since creation'),
       lastDiscardedAt: Timestamp.nullable(),
-      lastRefusal: z
-        .string()
-        .nullable()
-        .meta({ description: 'Sender of the latest refused capture, and the reason' }),
+      lastRefusal: z.string().nullable().describe('Sender of the latest refused capture, and the reason'),
     }),
     retention: z.object({ retentionDays: z.int(), expiresAt: Timestamp.nullable() }),
     backlog: z.object({

@@ -13,17 +13,18 @@ const document = z.unknown().meta({ ...language, id: 'TransformationRule' })
 export const TransformationRuleView = z
   .object({
     id: z.uuid(),
-    position: z.int().meta({ description: '1-based; rules run in this order' }),
+    position: z.int().describe('1-based; rules run in this order'),
     name: z.string(),
     enabled: z.boolean(),
-    disabledReason: z.string().nullable().meta({ description: 'Set when the service switched the rule off' }),
-    holdsDeliveries: z.boolean().meta({
-      description:
+    disabledReason: z.string().nullable().describe('Set when the service switched the rule off'),
+    holdsDeliveries: z
+      .boolean()
+      .describe(
         'The service switched off a rule that removes data. Deliveries wait until the rule is fixed, enabled or deleted',
-    }),
-    condition: z.string().meta({ description: '`when` in words; "Always" when it has none' }),
+      ),
+    condition: z.string().describe('`when` in words; "Always" when it has none'),
     rule: document,
-    version: z.int().meta({ description: 'A new rule is version 1' }),
+    version: z.int().describe('A new rule is version 1'),
     createdAt: Timestamp,
     updatedAt: Timestamp,
   })
@@ -31,14 +32,14 @@ export const TransformationRuleView = z
 
 /** Output of the singular routes: the first rule of the set. */
 export const FirstTransformationRule = TransformationRuleView.extend({
-  ruleId: z.uuid().meta({ description: 'The same as `id`' }),
-  ruleCount: z.int().meta({ description: 'Rules of the set' }),
+  ruleId: z.uuid().describe('The same as `id`'),
+  ruleCount: z.int().describe('Rules of the set'),
 }).meta({ id: 'FirstTransformationRule' })
 
 export const TransformationSet = z
   .object({
     endpointId: z.uuid(),
-    destinationId: z.uuid().nullable().meta({ description: 'The forward action; null when there is none' }),
+    destinationId: z.uuid().nullable().describe('The forward action; null when there is none'),
     destinationUrl: z.string().nullable(),
     rules: z.array(TransformationRuleView),
     maxRules: z.int(),
@@ -64,7 +65,7 @@ const fault = z.object({ stepIndex: z.int(), code: z.enum(FAULT_CODES), detail: 
 /** Result of rules on a request, step by step; nothing was saved or sent. */
 export const TransformationPreview = z
   .object({
-    matched: z.boolean().meta({ description: 'Whether some rule applied' }),
+    matched: z.boolean().describe('Whether some rule applied'),
     faulted: z.boolean(),
     note: z.string(),
     rules: z.array(
@@ -73,10 +74,7 @@ export const TransformationPreview = z
         name: z.string(),
         version: z.int().nullable(),
         matched: z.boolean(),
-        note: z
-          .string()
-          .nullable()
-          .meta({ description: 'Lists the paths of `when` that this request does not have' }),
+        note: z.string().nullable().describe('Lists the paths of `when` that this request does not have'),
         steps: z.array(
           z.object({
             index: z.int(),
@@ -93,23 +91,23 @@ export const TransformationPreview = z
         method: z.string(),
         headers: byName(z.string()),
         body: z.string().nullable(),
-        bodyIsBinary: z.boolean().meta({ description: 'Then `body` is base64' }),
-        decodedBody: DecodedBody.meta({
-          description: 'The body as it is read, if no rule changed an encoded one. Null for others',
-        }),
+        bodyIsBinary: z.boolean().describe('Then `body` is base64'),
+        decodedBody: DecodedBody.describe(
+          'The body as it is read, if no rule changed an encoded one. Null for others',
+        ),
         contentType: z.string().nullable(),
       })
       .nullable()
-      .meta({ description: 'Null when a rule faulted: nothing would be sent' }),
+      .describe('Null when a rule faulted: nothing would be sent'),
   })
   .meta({ id: 'TransformationPreview' })
 
 const ruleId = z.string().meta({ format: 'uuid', description: 'Id of the rule' })
 
 /** The destination; by default the first forward action by position. */
-const actionId = optional(z.guid()).meta({
-  description: 'A forward action of the endpoint; default the first by position',
-})
+const actionId = optional(z.guid()).describe(
+  'A forward action of the endpoint; default the first by position',
+)
 
 /** In a sample null is a JSON value, so its members may be absent but not null. */
 const madeUpRequest = z
@@ -118,13 +116,11 @@ const madeUpRequest = z
     headers: z.record(z.string(), z.string()).default({}),
     query: z.record(z.string(), z.union([z.string(), z.array(z.string())])).default({}),
     path: z.string().default(''),
-    body: z.unknown().optional().meta({ description: 'Text, or any JSON value, which is then serialised' }),
-    bodyIsBinary: z.boolean().default(false).meta({ description: 'Then `body` is base64' }),
+    body: z.unknown().optional().describe('Text, or any JSON value, which is then serialised'),
+    bodyIsBinary: z.boolean().default(false).describe('Then `body` is base64'),
     contentType: z.string().optional(),
   })
-  .meta({
-    description: 'A sample request for the preview; a value without these members is its body',
-  })
+  .describe('A sample request for the preview; a value without these members is its body')
 
 /** A made-up request after parsing, defaults filled in. */
 export type Sample = z.output<typeof madeUpRequest>
@@ -148,7 +144,7 @@ function withoutDialect({ $schema: _dialect, ...schema }: z.core.JSONSchema.Base
   return schema
 }
 
-const requestId = optional(Int64Filter).meta({ description: 'A stored request of the endpoint' })
+const requestId = optional(Int64Filter).describe('A stored request of the endpoint')
 
 export const previewedRequestInput = { sample: sample.optional(), requestId }
 
@@ -169,25 +165,25 @@ export const updateFirstInput = updateInput.omit({ ruleId: true })
 export const orderInput = z.object({
   endpointId,
   actionId,
-  order: z.array(z.string()).meta({ description: 'Every rule id of the set exactly once' }),
+  order: z.array(z.string()).describe('Every rule id of the set exactly once'),
 })
 /** Input of the restore route: restores version `n` as a new version. */
 export const restoreInput = z.object({
   endpointId,
   ruleId,
-  n: z.int().meta({ description: 'Version' }),
+  n: z.int().describe('Version'),
   actionId,
 })
 export const previewInput = z.object({
   rule: document,
-  endpointId: optional(z.guid()).meta({ description: 'With `requestId`' }),
+  endpointId: optional(z.guid()).describe('With `requestId`'),
   ...previewedRequestInput,
 })
 export const previewSetInput = z.object({
   endpointId,
   actionId,
-  rules: optional(z.array(z.unknown())).meta({
-    description: 'Documents, or {"ruleId":…} for saved ones; left out, the saved rules that are enabled',
-  }),
+  rules: optional(z.array(z.unknown())).describe(
+    'Documents, or {"ruleId":…} for saved ones; left out, the saved rules that are enabled',
+  ),
   ...previewedRequestInput,
 })

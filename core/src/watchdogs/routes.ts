@@ -118,9 +118,7 @@ export const watchdogRoutes = router({
     },
     input: z.object({
       ...endpointQuery,
-      match: optional(z.string()).meta({
-        description: 'A condition as JSON text; left out, every capture is measured',
-      }),
+      match: optional(z.string()).describe('A condition as JSON text; left out, every capture is measured'),
     }),
     output: WatchdogSuggestion,
     errors: ['not_found'],
@@ -156,8 +154,8 @@ export const watchdogRoutes = router({
       'Covers the stored captures, by the present match. The period is at most 62 days; the beginning of a longer one is cut off. One of less than a minute begins a minute before `to`.',
     input: z.object({
       id,
-      from: optional(InstantInput).meta({ description: 'Begin; default eight intervals before `to`' }),
-      to: optional(InstantInput).meta({ description: 'End, exclusive; default now' }),
+      from: optional(InstantInput).describe('Begin; default eight intervals before `to`'),
+      to: optional(InstantInput).describe('End, exclusive; default now'),
     }),
     output: WatchdogTimeline,
     narrows: true,

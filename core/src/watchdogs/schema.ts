@@ -12,9 +12,11 @@ export const MAX_INTERVAL_SECONDS = 2_678_400
 const MAX_GRACE_SECONDS = 2_678_400
 const MAX_ALERT_CONTACTS = 20
 
-const interval = z.int().min(MIN_INTERVAL_SECONDS).max(MAX_INTERVAL_SECONDS).meta({
-  description: 'Expected interval between matching captures: a second to 31 days',
-})
+const interval = z
+  .int()
+  .min(MIN_INTERVAL_SECONDS)
+  .max(MAX_INTERVAL_SECONDS)
+  .describe('Expected interval between matching captures: a second to 31 days')
 
 /** A condition; `parseMatch` checks its grammar and names every wrong part. */
 const match = z.record(z.string(), z.unknown()).meta({
@@ -23,29 +25,28 @@ const match = z.record(z.string(), z.unknown()).meta({
 })
 
 const writable = {
-  name: optional(z.string().min(1).max(100)).meta({ description: 'Default: the name of the endpoint' }),
+  name: optional(z.string().min(1).max(100)).describe('Default: the name of the endpoint'),
   match: optional(match),
-  graceSeconds: optional(z.int().min(0).max(MAX_GRACE_SECONDS)).meta({
-    description:
-      'Delay of a capture before the alarm, in seconds; default a fifth of the interval, at least 60',
-  }),
-  active: optional(z.boolean()).meta({ description: 'Off: paused' }),
-  alertContactIds: optional(z.array(z.string().toLowerCase()).max(MAX_ALERT_CONTACTS)).meta({
-    description: 'Workspace contacts who get its alarms by mail, besides the alert channels',
-  }),
+  graceSeconds: optional(z.int().min(0).max(MAX_GRACE_SECONDS)).describe(
+    'Delay of a capture before the alarm, in seconds; default a fifth of the interval, at least 60',
+  ),
+  active: optional(z.boolean()).describe('Off: paused'),
+  alertContactIds: optional(z.array(z.string().toLowerCase()).max(MAX_ALERT_CONTACTS)).describe(
+    'Workspace contacts who get its alarms by mail, besides the alert channels',
+  ),
 }
 
-const endpointId = z.guid().meta({ description: 'Id of the endpoint whose captures it watches' })
+const endpointId = z.guid().describe('Id of the endpoint whose captures it watches')
 
 /** Input of the create route; endpoint and interval are required. */
 export const createInput = z.object({ endpointId, ...writable, expectedIntervalSeconds: interval })
 
-export const endpointQuery = { endpointId: z.guid().meta({ description: 'Id of the endpoint' }) }
+export const endpointQuery = { endpointId: z.guid().describe('Id of the endpoint') }
 
 /** Input of the update route; absent members are unchanged. */
 export const updateInput = z.object({
   id: z.string(),
-  endpointId: optional(z.string().toLowerCase()).meta({ description: 'Fixed on create: equal or left out' }),
+  endpointId: optional(z.string().toLowerCase()).describe('Fixed on create: equal or left out'),
   ...writable,
   expectedIntervalSeconds: optional(interval),
 })
@@ -61,16 +62,15 @@ export const Watchdog = z
     name: z.string(),
     state: z.enum(WATCHDOG_STATES),
     active: z.boolean(),
-    pausedByPlan: z.boolean().meta({ description: 'Kept, but over the plan limit: not evaluated' }),
+    pausedByPlan: z.boolean().describe('Kept, but over the plan limit: not evaluated'),
     match: z.record(z.string(), z.unknown()).meta(CONDITION_GRAMMAR),
     expectedIntervalSeconds: z.int(),
     graceSeconds: z.int(),
     armedAt: Timestamp,
     lastMatchedAt: Timestamp.nullable(),
-    lastMatchedRequestId: Int64.nullable().meta({
-      description:
-        'It may have been deleted since. A duplicate that `dedupe` discards matches and is not stored',
-    }),
+    lastMatchedRequestId: Int64.nullable().describe(
+      'It may have been deleted since. A duplicate that `dedupe` discards matches and is not stored',
+    ),
     dueAt: Timestamp.nullable(),
     alarmAt: Timestamp.nullable(),
     alarmedAt: Timestamp.nullable(),
@@ -87,7 +87,7 @@ export const WatchdogSuggestion = withExample(
     available: z.boolean(),
     /** One sentence if there is too little history. */
     reason: z.string().nullable(),
-    samples: z.int().meta({ description: 'Matching captures that were measured, at most 501' }),
+    samples: z.int().describe('Matching captures that were measured, at most 501'),
     expectedIntervalSeconds: z.int().nullable(),
     graceSeconds: z.int().nullable(),
     observedP90Seconds: z.int().nullable(),
@@ -102,11 +102,11 @@ export const WatchdogTimeline = z
     to: Timestamp,
     matches: z
       .array(z.object({ requestId: Int64, at: Timestamp }))
-      .meta({ description: 'Stored captures that match, the newest 500, oldest first' }),
+      .describe('Stored captures that match, the newest 500, oldest first'),
     alarms: z.array(z.object({ alarmedAt: Timestamp, recoveredAt: Timestamp.nullable() })),
-    outages: z.array(z.object({ from: Timestamp, to: Timestamp })).meta({
-      description: 'Outages of the service, in which no gateway took captures. They cause no alarm',
-    }),
+    outages: z
+      .array(z.object({ from: Timestamp, to: Timestamp }))
+      .describe('Outages of the service, in which no gateway took captures. They cause no alarm'),
   })
   .meta({ id: 'WatchdogTimeline' })
 

@@ -16,14 +16,11 @@ const Me = withExample(
   'Me',
   z.object({
     key: z.object({
-      prefix: z.string().meta({ description: 'The first characters of the key, safe to display' }),
-      name: z.string().meta({ description: 'As given when the key was created' }),
-      scope: z.enum(KEY_SCOPES).meta({ description: 'Scope of the key' }),
-      endpointId: z
-        .uuid()
-        .nullable()
-        .meta({ description: 'The endpoint that the key is limited to; null: none' }),
-      expiresAt: Timestamp.nullable().meta({ description: 'When it stops working; null: never' }),
+      prefix: z.string().describe('The first characters of the key, safe to display'),
+      name: z.string().describe('As given when the key was created'),
+      scope: z.enum(KEY_SCOPES).describe('Scope of the key'),
+      endpointId: z.uuid().nullable().describe('The endpoint that the key is limited to; null: none'),
+      expiresAt: Timestamp.nullable().describe('When it stops working; null: never'),
     }),
     workspace: z.object({ name: z.string() }),
     plan: z.object({ key: z.string(), displayName: z.string() }),

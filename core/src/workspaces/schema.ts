@@ -19,5 +19,5 @@ export const WorkspaceReference = z.string().trim().min(1).max(100)
 export const PlanKeyInput = z.enum(PLAN_KEYS)
 
 export const PlanLimits = z
-  .object(limitsOf((name) => z.int().meta({ description: LIMIT_MEANINGS[name] })))
+  .object(limitsOf((name) => z.int().describe(LIMIT_MEANINGS[name])))
   .meta({ id: 'PlanLimits' })

@@ -80,7 +80,7 @@ function eventSchema({ name, summary, events }: Stream): z.ZodType {
   const id = `${name.replace(/(?:^|\.)(.)/g, (_, first: string) => first.toUpperCase())}Event`
   const [first, ...others] = Object.entries(events).map(([kind, data]) =>
     z.object({
-      id: z.string().meta({ description: 'For `Last-Event-ID`: the stream continues after it' }),
+      id: z.string().describe('For `Last-Event-ID`: the stream continues after it'),
       event: z.literal(kind),
       data,
     }),
