@@ -2,6 +2,7 @@ import { closeIncidents, closeIncidentsSilently, openIncident } from '../alerts/
 import type { Services } from '../api/services.ts'
 import { run, statement, type Trx } from '../platform/db/index.ts'
 import { type Ended, errorCodeOf, hasSucceeded, wasRefused } from './attempt.ts'
+import { occasionOfRow } from './queries.ts'
 
 /** An action is failing when it has had no success for so long … */
 const FAILING_MS = 600_000
@@ -104,10 +105,7 @@ async function openSome(services: Services): Promise<number> {
     for (const row of rows) {
       await openIncident(services, trx, {
         kind: 'delivery.failing',
-        workspaceId: row.workspaceId,
-        subject: { id: row.actionId, name: row.name },
-        endpoint: { id: row.endpointId, name: row.endpointName },
-        requestId: row.requestId,
+        ...occasionOfRow({ ...row, actionName: row.name }),
         reason: `No attempt has succeeded since ${row.since.toISOString()}${row.error === null ? '' : `; last error ${row.error}`}.`,
         count: row.attempts,
       })

@@ -1,4 +1,4 @@
-import { openIncident } from '../alerts/index.ts'
+import { type Occasion, openIncident } from '../alerts/index.ts'
 import type { Services } from '../api/services.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import { type Db, run, statement, type Trx, valuesOf } from '../platform/db/index.ts'
@@ -9,6 +9,7 @@ import {
   insertAttempts,
   lockOpenDeliveries,
   type OpenDelivery,
+  occasionOfRow,
   removeDeliveries,
 } from './queries.ts'
 import { countAttempts } from './storageBytes.ts'
@@ -121,37 +122,34 @@ const KEEP_ACTIONS = statement(
 )
 
 /**
- * Returns the actions that exist; they are not deleted before the transaction ends. An incident of a deleted one would
- * never close.
+ * Opens or counts the dead-letter incidents of actions that exist, which are not deleted before the transaction ends: an
+ * incident of a deleted one would never close.
  */
-export async function keepActions(trx: Trx, actionIds: readonly string[]): Promise<ReadonlySet<string>> {
-  if (actionIds.length === 0) return new Set()
-  const rows = await run(trx, KEEP_ACTIONS, [actionIds])
-  return new Set(rows.map(({ id }) => id))
+export async function openParked(
+  services: DeliveryServices,
+  trx: Trx,
+  outages: readonly (Occasion & { readonly count: number })[],
+): Promise<void> {
+  if (outages.length === 0) return
+  const kept = await run(trx, KEEP_ACTIONS, [outages.map(({ subject }) => subject.id)])
+  const present = new Set(valuesOf(kept, 'id'))
+  for (const outage of outages)
+    if (present.has(outage.subject.id))
+      await openIncident(services, trx, { kind: 'delivery.parked', ...outage })
 }
 
-/** Opens or counts the dead-letter incident of each action. */
+/** {@link openParked}, by the latest delivery of each action. */
 export async function openDeadLetterIncidents(
   services: DeliveryServices,
   trx: Trx,
   deliveries: readonly OpenDelivery[],
   reason: string,
 ): Promise<void> {
-  const groups = Map.groupBy(deliveries, ({ actionId }) => actionId)
-  const present = await keepActions(trx, [...groups.keys()])
-  for (const [actionId, group] of groups) {
-    const last = group.at(-1)
-    if (last === undefined || !present.has(actionId)) continue
-    await openIncident(services, trx, {
-      kind: 'delivery.parked',
-      workspaceId: last.workspaceId,
-      subject: { id: last.actionId, name: last.actionName },
-      endpoint: { id: last.endpointId, name: last.endpointName },
-      requestId: last.requestId,
-      reason,
-      count: group.length,
-    })
-  }
+  const groups = [...Map.groupBy(deliveries, ({ actionId }) => actionId).values()]
+  const outages = groups.flatMap((group) =>
+    group.slice(-1).map((last) => ({ ...occasionOfRow(last), reason, count: group.length })),
+  )
+  await openParked(services, trx, outages)
 }
 
 /** Open deliveries of the action `$1` that a rule has held since their latest attempt. */

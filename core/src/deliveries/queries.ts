@@ -1,4 +1,5 @@
 import { type Insertable, sql } from 'kysely'
+import type { Occasion } from '../alerts/index.ts'
 import { type Db, type DeliveryAttemptsTable, run, statement, type Trx } from '../platform/db/index.ts'
 
 /** Member, column and SQL type of what {@link INSERT_ATTEMPTS} writes. */
@@ -118,3 +119,14 @@ export const lockOpenDeliveries = (trx: Trx, of: DeliveriesOf) => selectOpen(trx
 
 /** A delivery that is still open, with the facts for its incident. */
 export type OpenDelivery = Awaited<ReturnType<typeof findOpenDeliveries>>[number]
+
+/** The facts of a row that an incident of its action shows. */
+export const occasionOfRow = (
+  row: Pick<OpenDelivery, 'workspaceId' | 'actionId' | 'actionName' | 'endpointId' | 'endpointName'> &
+    Pick<Occasion, 'requestId'>,
+) => ({
+  workspaceId: row.workspaceId,
+  subject: { id: row.actionId, name: row.actionName },
+  endpoint: { id: row.endpointId, name: row.endpointName },
+  requestId: row.requestId,
+})

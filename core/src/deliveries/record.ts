@@ -1,4 +1,4 @@
-import { closeIncidents, openIncident } from '../alerts/index.ts'
+import { closeIncidents, type Occasion } from '../alerts/index.ts'
 import type { Services } from '../api/services.ts'
 import { nextAttemptAt, retryAfterOf } from '../dispatch/index.ts'
 import type { AttemptState } from '../engine/words/index.ts'
@@ -11,7 +11,7 @@ import { type Disposition, type FinishedAttempt, finishAlone, finishAttempts } f
 import { isFirst, tellFirstResults } from './firstResults.ts'
 import { concernsFlow, endSignals, isOfGoverned, recordOutcomes } from './flow/outcomes.ts'
 import { deliveryAttemptSeconds, deliveryAttempts } from './metrics.ts'
-import { keepActions } from './openDeliveries.ts'
+import { openParked } from './openDeliveries.ts'
 import { isRetried, scheduleOf } from './policy.ts'
 import { GONE, stateAfter } from './states.ts'
 import { recordable } from './withoutOriginal.ts'
@@ -223,22 +223,16 @@ async function tellIncidents(services: Services, trx: Trx, concluded: readonly C
   )
   const recoveredFirst: string[] = []
   const recoveredLast: string[] = []
-  const outages: (readonly [deadLetter: Concluded, count: number])[] = []
+  const outages: (Occasion & { readonly count: number })[] = []
   for (const [actionId, group] of Map.groupBy(telling, ({ attempt }) => attempt.action.id)) {
     const deadLetters = group.filter(({ outcome }) => outcome.state === 'DeadLetter')
     const last = deadLetters.at(-1)
-    if (last !== undefined) outages.push([last, deadLetters.length])
+    if (last !== undefined) outages.push({ ...occasionOf(last), count: deadLetters.length })
     if (last !== undefined && group[0]?.outcome.state === 'Succeeded') recoveredFirst.push(actionId)
     if (group.at(-1)?.outcome.state === 'Succeeded') recoveredLast.push(actionId)
   }
   await closeIncidents(services, trx, { kind: 'delivery.parked', subjectIds: recoveredFirst })
-  const present = await keepActions(
-    trx,
-    outages.map(([{ attempt }]) => attempt.action.id),
-  )
-  for (const [deadLetter, count] of outages)
-    if (present.has(deadLetter.attempt.action.id))
-      await openIncident(services, trx, { kind: 'delivery.parked', ...occasionOf(deadLetter), count })
+  await openParked(services, trx, outages)
   await closeIncidents(services, trx, { kind: 'delivery.parked', subjectIds: recoveredLast })
 }
 

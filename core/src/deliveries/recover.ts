@@ -6,7 +6,7 @@ import { flowsOf, wakeFlows } from './flow/wake.ts'
 import { interruptedMessages } from './interruptedMessages.ts'
 import { attemptNow, openDeadLetterIncidents } from './openDeliveries.ts'
 import { scheduleOf, storedPolicy } from './policy.ts'
-import { findOpenDeliveries, lockOverdue, type OpenDelivery } from './queries.ts'
+import { findOpenDeliveries, lockOverdue, type OpenDelivery, occasionOfRow } from './queries.ts'
 import { retriesAfterInterruption } from './states.ts'
 import { giveUpDeadWorkers } from './workers.ts'
 
@@ -27,15 +27,6 @@ export async function recoverInterrupted(services: Services): Promise<void> {
     const { recovered, left } = await recoverSome(services)
     services.endpointChanges.announce(recovered.map(({ endpointId }) => endpointId))
     if (left === 0) return
-  }
-}
-
-function heldBy(delivery: OpenDelivery) {
-  return {
-    ...delivery,
-    deliveryId: delivery.id,
-    action: { id: delivery.actionId, name: delivery.actionName },
-    endpoint: { id: delivery.endpointId, name: delivery.endpointName },
   }
 }
 
@@ -94,8 +85,9 @@ async function recoverSome(
     await openDeadLetterIncidents(services, trx, deadLettered, 'interrupted')
     // In the order of those who record attempts.
     for (const [actionId, group] of [...Map.groupBy(deadLettered, (one) => one.actionId)].sort()) {
-      await freeUnheld(services, trx, actionId, group.map(heldBy))
-      await tellHeld(services, trx, group.map(heldBy))
+      const ended = group.map((one) => ({ deliveryId: one.id, ...occasionOfRow(one) }))
+      await freeUnheld(services, trx, actionId, ended)
+      await tellHeld(services, trx, ended)
     }
     await attemptNow(services, trx, again)
     await wakeFlows(services, trx, flowsOf(deadLettered), 'end')

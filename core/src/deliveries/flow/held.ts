@@ -1,4 +1,4 @@
-import { closeIncidents, lockOpen, openIncident } from '../../alerts/index.ts'
+import { closeIncidents, lockOpen, type Occasion, openIncident } from '../../alerts/index.ts'
 import type { Services } from '../../api/services.ts'
 import { run, statement, type Trx, valuesOf } from '../../platform/db/index.ts'
 import type { Attempt } from '../attempt.ts'
@@ -39,10 +39,7 @@ const IS_ANY_HELD = statement(
 )
 
 /** A delivery with the facts that its incident shows. */
-type OfDelivery = Pick<Attempt, 'deliveryId' | 'workspaceId' | 'requestId'> & {
-  readonly action: { readonly id: string; readonly name: string }
-  readonly endpoint: { readonly id: string; readonly name: string }
-}
+type OfDelivery = Pick<Attempt, 'deliveryId'> & Omit<Occasion, 'reason'>
 
 const idsOf = (ended: readonly Pick<OfDelivery, 'deliveryId'>[]): readonly number[] =>
   ended.flatMap(({ deliveryId }) => (deliveryId === null ? [] : [deliveryId]))
@@ -82,9 +79,7 @@ export async function tellHeld(
   if (last === undefined || of === undefined) return
   await openIncident(services, trx, {
     kind: 'delivery.held',
-    workspaceId: of.workspaceId,
-    subject: of.action,
-    endpoint: of.endpoint,
+    ...of,
     requestId: last.requestId,
     // The key is a value of the request, which no alert has.
     reason: `request ${last.requestId} holds its key`,

@@ -58,7 +58,9 @@ export async function recordOutcomes(
     await slowDown(trx, actionId, governed)
     await moveBreaker(services, trx, actionId, governed)
     // Whether they hold their keys follows from the present policy, not from that of their attempts.
-    const deadLetters = group.filter(({ outcome }) => outcome.state === 'DeadLetter').map(attemptOf)
+    const deadLetters = group
+      .filter(({ outcome }) => outcome.state === 'DeadLetter')
+      .map((one) => ({ deliveryId: one.attempt.deliveryId, ...occasionOf(one) }))
     await freeUnheld(services, trx, actionId, deadLetters)
     const succeeded = governed.filter((one) => hasSucceeded(one) && holdsKeys(one.attempt.action.policy))
     await freeHeld(services, trx, succeeded.map(attemptOf))

@@ -1,6 +1,7 @@
 import { closeIncidents, openIncident } from '../../alerts/index.ts'
 import type { Services } from '../../api/services.ts'
 import { run, statement } from '../../platform/db/index.ts'
+import { occasionOfRow } from '../queries.ts'
 
 const WATCHED = "a.governed and a.delivery_policy::jsonb ->> 'backlogAlertSeconds' is not null"
 
@@ -50,10 +51,7 @@ export async function watchBacklogs(services: Services): Promise<void> {
       if ((await run(trx, LOCK_WATCHED, [row.id])).length === 0) return
       await openIncident(services, trx, {
         kind: 'delivery.backlog',
-        workspaceId: row.workspaceId,
-        subject: { id: row.id, name: row.name },
-        endpoint: { id: row.endpointId, name: row.endpointName },
-        requestId: row.requestId,
+        ...occasionOfRow({ ...row, actionId: row.id, actionName: row.name }),
         reason: `The oldest delivery has waited for ${seconds} s; the limit is ${row.secondsMax} s.`,
       })
     })
