@@ -79,6 +79,17 @@ describe('creel listen', () => {
     await third.exited
     expect(received.map(({ body }) => body.toString())).toEqual(['{"n":1}', '{"n":2}', '{"n":2}', '{"n":3}'])
     expect((await fails([...to, '--filter', 'colour:red'], env)).stderr).toContain('has no word "colour:"')
+    for (const [filters, sentence] of [
+      [['--filter', 'vip', '--filter', 'order.paid'], 'takes one text, and "vip" and "order.paid"'],
+      [['--filter', 'order', 'paid'], 'takes one text, and "order" and "paid"'],
+      [['--filter', 'label:b', '--filter', 'label:a'], 'takes one label, and "b" and "a"'],
+      [['--filter', 'is:verified verification:failed'], 'takes one verification'],
+    ] as const) {
+      expect(await fails([...to, ...filters], env)).toMatchObject({
+        exitCode: 2,
+        stderr: expect.stringContaining(sentence),
+      })
+    }
     expect((await fails([...to, '--since', 'yesterday'], env)).exitCode).toBe(2)
     expect((await fails([...to, '--filter', 'since:yesterday'], env)).exitCode).toBe(2)
   })

@@ -42,19 +42,37 @@ export async function readFilter(
   const conditions: ((request: WholeRequest) => boolean)[] = []
   for (const text of texts) {
     if (text.trimStart().startsWith('{')) conditions.push(await readCondition(text))
-    else Object.assign(query, wordsOf(text))
+    else for (const [name, value] of wordsOf(text)) add(query, name, value)
   }
   return { query, matches: (request) => conditions.every((holds) => holds(request)) }
 }
 
-function wordsOf(text: string): Record<string, string> {
-  const query: Record<string, string> = {}
+/**
+ * Adds a filter of the service, which matches one value of each.
+ *
+ * @throws ClientError for a second value
+ */
+function add(query: Record<string, string>, name: string, value: string): void {
+  const { [name]: before = value } = query
+  query[name] = value
+  if (before === value) return
+  throw usageError(
+    `--filter takes one ${name === 'q' ? 'text' : name}, and "${before}" and "${value}" are two.`,
+    "Give one of them, a text of several words as 'order paid', or a condition as JSON.",
+  )
+}
+
+/** The service's filters that a text names, in its order, and its free text. */
+function wordsOf(text: string): (readonly [name: string, value: string])[] {
+  const words: (readonly [name: string, value: string])[] = []
   const free: string[] = []
   for (const [, name, quoted, bare] of text.matchAll(/(?:(\w+):)?(?:"([^"]*)"|(\S+))/g)) {
     const value = quoted ?? bare ?? ''
+    const filter = name === undefined || !Object.hasOwn(WORDS, name) ? undefined : WORDS[name]
     if (name === undefined) free.push(value)
-    else if (name === 'since' || name === 'until') query[name] = requiredMoment(value, `--filter ${name}:`)
-    else if (WORDS[name] !== undefined) query[WORDS[name]] = value
+    else if (name === 'since' || name === 'until')
+      words.push([name, requiredMoment(value, `--filter ${name}:`)])
+    else if (filter !== undefined) words.push([filter, value])
     else {
       throw usageError(
         `--filter has no word "${name}:".`,
@@ -64,6 +82,6 @@ function wordsOf(text: string): Record<string, string> {
       )
     }
   }
-  if (free.length > 0) query.q = free.join(' ')
-  return query
+  if (free.length > 0) words.push(['q', free.join(' ')])
+  return words
 }
