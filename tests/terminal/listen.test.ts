@@ -206,6 +206,16 @@ describe('creel listen', () => {
     await listener.exited
   })
 
+  test('refuses a timeout that ends at once, and a target that it would not keep to', async () => {
+    for (const timeout of ['0', '0.1ms', '25d'])
+      expect(await fails(['listen', '--to', '9', '--timeout', timeout], env)).toMatchObject({
+        exitCode: 2,
+        stderr: expect.stringContaining('more than 0s, and at most 24d'),
+      })
+    for (const to of ['0', 'http://127.0.0.1:0', 'http://name:word@127.0.0.1:9'])
+      expect(await fails(['listen', '--to', to], env)).toMatchObject({ exitCode: 2 })
+  })
+
   test('ends with the reason when its endpoint is deleted', async () => {
     const endpoint = await service.alice.endpoint({ name: 'gone' })
     const listener = startCommand(['listen', 'gone', '--to', '9'], env)

@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { InvalidArgumentError } from 'commander'
 import { cannotRead, usageError } from './clientError.ts'
 
-const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+const DAY_MS = 86_400_000
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: DAY_MS }
 
 /** `20s`, `10m`, `1.5h` or `2d` in milliseconds; a bare number counts seconds. Undefined for anything else. */
 export function milliseconds(text: string): number | undefined {
@@ -16,6 +17,16 @@ export function spanOption(text: string): number {
   const span = milliseconds(text)
   if (span === undefined) throw new InvalidArgumentError('Give a duration like 20s, 10m, 2h or 1d.')
   return span
+}
+
+/** A timer counts at most 2^31 milliseconds, a little more than this. */
+const TIMEOUT_DAYS_MAX = 24
+
+/** For commander: how long an answer may take, in milliseconds. */
+export function timeoutOption(text: string): number {
+  const span = spanOption(text)
+  if (span > 0 && span <= TIMEOUT_DAYS_MAX * DAY_MS) return span
+  throw new InvalidArgumentError(`Give a duration of more than 0s, and at most ${TIMEOUT_DAYS_MAX}d.`)
 }
 
 /** For commander: a whole number of seconds, minutes, hours or days with its unit, in seconds. */

@@ -17,7 +17,7 @@ import { printHint } from '../output/print.ts'
 import { withView } from '../screen/withView.ts'
 import { type ClientOptions, ENDPOINT_WORDS, openApi, withClientOptions } from '../session.ts'
 import type { QuickService, TerminalTools } from '../tools.ts'
-import { countOption, spanOption } from '../words.ts'
+import { countOption, timeoutOption } from '../words.ts'
 
 interface ListenOptions extends ClientOptions {
   readonly to: string
@@ -51,7 +51,7 @@ export function addListenCommand(command: Command, tools: TerminalTools): void {
       .option(...FILTER_OPTION)
       .option('--retry', 'repeat until the local server answers')
       .option('--report', 'record answers to captures as delivery attempts, as is done for replays')
-      .option('--timeout <span>', 'timeout for an answer; default 60s', spanOption)
+      .option('--timeout <span>', 'timeout for an answer; default 60s', timeoutOption)
       .option('--skip-verify', 'accept any TLS certificate of the local server')
       .option('--no-write', 'only show captures: send nothing, save no position'),
     {

@@ -14,7 +14,7 @@ import { expectsIdempotence, type RehearseOptions, repeatWords, termsOf } from '
 import { untilStopped } from '../screen/withView.ts'
 import { type ClientOptions, ENDPOINT_WORDS, openApi, withClientOptions } from '../session.ts'
 import type { TerminalTools } from '../tools.ts'
-import { countOption, spanOption } from '../words.ts'
+import { countOption, timeoutOption } from '../words.ts'
 import { chooseItem } from './nounCommands.ts'
 import { ACTIONS } from './nouns.ts'
 
@@ -79,7 +79,7 @@ export function addRehearseCommand(command: Command, tools: TerminalTools): void
         'with --expect: a fingerprint of your state, which a repetition must not change',
       )
       .option('--concurrency <n>', 'requests in flight at once; default 1, strictly in order', countOption)
-      .option('--timeout <span>', 'timeout for an answer; default 60s', spanOption)
+      .option('--timeout <span>', 'timeout for an answer; default 60s', timeoutOption)
       .option('--junit <file>', 'write the results as JUnit XML')
       .option('--md <file>', 'write the differences as Markdown')
       .option('--dry-run', 'only say what would be sent')

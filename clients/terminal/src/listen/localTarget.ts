@@ -22,7 +22,12 @@ export function localTarget(target: string) {
       'Write a port (3000), or a URL (http://localhost:3000/hooks).',
     )
   }
-  const { origin, pathname, search } = new URL(written)
+  const { origin, pathname, search, port, username, password } = new URL(written)
+  if (port === '0')
+    throw usageError(`"${target}" is not a valid port.`, 'Write that of your server, like 3000.')
+  if (username !== '' || password !== '') {
+    throw usageError('A target takes no name and password.', 'Requests arrive as their sender sent them.')
+  }
   const basePath = pathname.replace(/\/+$/, '')
   return { url: written.replace(/\/+$/, ''), base: `${origin}${basePath === '' ? '/' : basePath}${search}` }
 }
