@@ -316,6 +316,35 @@ describe('follow()', () => {
     ])
   })
 
+  test.each([302, 403, 404])(
+    'takes a %i of a proxy as passing once the service has answered',
+    async (status) => {
+      const stream = () => new Response(': alive\n\n', { headers: { 'Content-Type': 'text/event-stream' } })
+      const proxy = () => new Response('<html>', { status, headers: { Location: '/login' } })
+      const answers = [stream, proxy, stream]
+      const problem = { code: 'not_found', detail: 'No such endpoint.', traceId: 'a' }
+      using server = Bun.serve({
+        port: 0,
+        fetch: () => answers.shift()?.() ?? Response.json(problem, { status: 404 }),
+      })
+      const options = {
+        url: server.url.href,
+        key: 'any',
+        fetch: (url: string, init: RequestInit) => fetch(url, { ...init, redirect: 'manual' }),
+      }
+      const follow = () =>
+        resumed(createTransport(options), { signal: undefined, open: () => ({ path: '/' }), read: () => [] })
+      const seen: string[] = []
+      const all = (async () => {
+        for await (const { type } of follow()) seen.push(type)
+      })()
+      expect(await refusalOf(all)).toMatchObject({ code: 'not_found' })
+      expect(seen).toEqual(['connected', 'alive', 'lost', 'lost', 'connected', 'alive', 'lost'])
+      answers.push(proxy)
+      expect(await refusalOf(follow().next())).toMatchObject({ code: 'unexpected_answer', status })
+    },
+  )
+
   test.each([
     ['7', 7_000],
     ['99999999999', 60_000],

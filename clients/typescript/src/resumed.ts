@@ -34,7 +34,7 @@ const RETRY_AFTER_MS_MAX = 60_000
  * again where it ended.
  *
  * @throws CreelError when the service refuses the stream (what it follows was deleted, the key revoked), or sends an event that
- * cannot be read
+ * cannot be read; and when another server refuses it at the first try
  */
 export async function* resumed<Event>(
   transport: Transport,
@@ -42,6 +42,7 @@ export async function* resumed<Event>(
 ): AsyncGenerator<Event | Link, void, undefined> {
   const signal = AbortSignal.any([ofCall, transport.signal].filter((one) => one !== undefined))
   let failures = 0
+  let isKnown = false
   for (;;) {
     signal.throwIfAborted()
     const { path, headers } = open()
@@ -51,6 +52,7 @@ export async function* resumed<Event>(
       const accepting = { ...headers, Accept: 'text/event-stream' }
       const response = await transport.send(path, { headers: accepting, signal, silenceMs })
       const body = await eventStreamOf(response)
+      isKnown = true
       try {
         yield { type: 'connected' }
         for await (const sent of blocksOf(body, silenceMs)) {
@@ -66,7 +68,7 @@ export async function* resumed<Event>(
       signal.throwIfAborted()
       lost = transport.refused(error)
       askedMs = error instanceof CreelError ? (error.retryAfterSeconds ?? 0) * 1000 : 0
-      if (isFinal(error)) throw lost
+      if (isFinal(error, isKnown)) throw lost
     }
     const waitMs = Math.max(backoffMs(RECONNECT_MS, failures), Math.min(askedMs, RETRY_AFTER_MS_MAX))
     failures += 1
@@ -87,8 +89,14 @@ async function eventStreamOf({ body, headers }: Response): Promise<ReadableStrea
   throw new Error(`it answered ${type} in place of events; a proxy may have answered`)
 }
 
-/** True for refusals and unreadable answers. Connections that fail and services that are down are tried again. */
-function isFinal(error: unknown): boolean {
+/**
+ * True for refusals and unreadable answers. Connections that fail and services that are down are tried again.
+ *
+ * @param isKnown the service has answered before: a refusal that is not its own is that of a proxy, which passes
+ */
+function isFinal(error: unknown, isKnown: boolean): boolean {
   if (!(error instanceof CreelError)) return false
-  return error.status > 0 && error.status < 500 && error.status !== 429 && error.status !== 408
+  const { code, status } = error
+  if (isKnown && code === 'unexpected_answer' && status >= 300) return false
+  return status > 0 && status < 500 && status !== 429 && status !== 408
 }

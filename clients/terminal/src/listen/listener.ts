@@ -235,7 +235,9 @@ class Listener {
 
 /** Whether the same call may succeed in a moment. */
 const isPassing = (error: unknown): boolean =>
-  error instanceof Unreachable || (error instanceof ApiProblem && [429, 502, 503, 504].includes(error.status))
+  error instanceof Unreachable ||
+  // A refusal without a code is that of a proxy.
+  (error instanceof ApiProblem && (error.code === 'unknown' || [429, 502, 503, 504].includes(error.status)))
 
 function lostReason(error: unknown): string {
   if (error === null) return 'the service ended the stream'
