@@ -373,6 +373,20 @@ describe('creel requests', () => {
       'Imported 2 requests into "copy".\n',
     )
     expect(await copy.requests()).toMatchObject([{ method: 'PUT', imported: true }, { path: '/eu' }])
+    const [evening] = lines(text)
+    await service.alice.endpoint({ name: 'evening' })
+    await writeFile(file, JSON.stringify({ ...Object(evening), receivedAt: '2026-11-20T20:30:00.000Z' }))
+    await succeeds(['requests', 'import', file, '-e', 'evening'], env)
+    for (const [TZ, time] of [
+      ['Pacific/Kiritimati', '2026-11-21 10:30:00'],
+      ['UTC', '2026-11-20 20:30:00'],
+    ] as const) {
+      const [, row = ''] = (await succeeds(['requests', 'list', '-e', 'evening'], { ...env, TZ })).split('\n')
+      const [id = '', received] = row.split('\t')
+      expect(received).toBe(time)
+      expect(await succeeds(['requests', 'get', id], { ...env, TZ })).toContain(time)
+    }
+    await writeFile(file, text)
     const har = JSON.parse(await succeeds(['requests', 'export', '-e', 'copy', '--har', '--q', 'paid'], env))
     expect(har.log.entries).toHaveLength(1)
     await writeFile(file, `${text}{"method":"POST"}\n`)

@@ -4,7 +4,7 @@ import { type ApiClient, ApiProblem } from '../api/apiClient.ts'
 import { allEndpoints, chooseEndpoint, endpointIdOf } from '../api/endpointChoice.ts'
 import { ClientError, givesMembers } from '../clientError.ts'
 import { printJson, printTable } from '../output/print.ts'
-import { clockText } from '../output/text.ts'
+import { dateTimeText } from '../output/text.ts'
 import { addVerb, type ClientOptions } from '../session.ts'
 import type { TerminalTools } from '../tools.ts'
 import { countOption, firstOf, requestIdOption } from '../words.ts'
@@ -58,7 +58,7 @@ export function addDeliveriesCommand(command: Command, tools: TerminalTools): vo
         printTable(rows, {
           Id: (row) => String(row.id),
           Request: ({ requestId }) => String(requestId),
-          At: ({ at }) => `${at.slice(0, 10)} ${clockText(at)}`,
+          At: ({ at }) => dateTimeText(at),
           Action: ({ actionName }) => actionName,
           Attempt: ({ attemptNumber }) => String(attemptNumber),
           State: ({ state }) => state,

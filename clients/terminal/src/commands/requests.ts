@@ -6,7 +6,7 @@ import { usageError } from '../clientError.ts'
 import { type FilterOptions, filterQuery, withFilterOptions } from '../filterOptions.ts'
 import { printHint, printJson, printTable, printText } from '../output/print.ts'
 import { lackOf, requestText, stateText } from '../output/requestText.ts'
-import { clockText, sizeText } from '../output/text.ts'
+import { dateTimeText, sizeText } from '../output/text.ts'
 import { byteOutput, ReaderGone } from '../output/write.ts'
 import {
   addVerb,
@@ -64,7 +64,7 @@ export function addRequestsCommands(command: Command, tools: TerminalTools): voi
       print: (rows) =>
         printTable(rows, {
           Id: ({ id }) => String(id),
-          Received: ({ receivedAt }) => `${receivedAt.slice(0, 10)} ${clockText(receivedAt)}`,
+          Received: ({ receivedAt }) => dateTimeText(receivedAt),
           Method: ({ method }) => method,
           Path: ({ path }) => (path === '' ? '/' : path),
           Label: ({ label }) => label ?? '',

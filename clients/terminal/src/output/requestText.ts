@@ -1,6 +1,6 @@
 import type { CapturedRequest, WholeRequest } from 'creel-client'
 import { SafeText } from './safeText.ts'
-import { clockText, sizeText } from './text.ts'
+import { dateTimeText, sizeText } from './text.ts'
 
 /** A request, with its body as it is read if it is known to be encoded. */
 type Readable = WholeRequest & Partial<Pick<CapturedRequest, 'decodedBody' | 'originalUntil'>>
@@ -22,7 +22,7 @@ export function requestText(request: Readable, { width }: { width: number }): Sa
   const target = `${path === '' ? '/' : path}${queryString === null ? '' : `?${queryString}`}`
   const facts = [
     `#${id}`,
-    `${receivedAt.slice(0, 10)} ${clockText(receivedAt)}`,
+    dateTimeText(receivedAt),
     ip === null ? '' : `from ${ip}`,
     sizeText(sizeBytes),
     label ?? '',

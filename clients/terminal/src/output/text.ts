@@ -22,7 +22,14 @@ export function agoText(timestamp: string | null, now: number): string {
 /** The time of day in the user's own time zone: `14:03:07`. */
 export function clockText(timestamp: string): string {
   const date = new Date(timestamp)
-  return [date.getHours(), date.getMinutes(), date.getSeconds()]
-    .map((part) => String(part).padStart(2, '0'))
-    .join(':')
+  return [date.getHours(), date.getMinutes(), date.getSeconds()].map(twoDigits).join(':')
 }
+
+/** Day and time in the user's own time zone: `2026-11-22 14:03:07`. */
+export function dateTimeText(timestamp: string): string {
+  const date = new Date(timestamp)
+  const day = [date.getFullYear(), date.getMonth() + 1, date.getDate()].map(twoDigits).join('-')
+  return `${day} ${clockText(timestamp)}`
+}
+
+const twoDigits = (part: number): string => String(part).padStart(2, '0')
