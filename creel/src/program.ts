@@ -127,9 +127,13 @@ function pointToHelp(command: Command, chain: string): void {
  * @param words the command line without program and script
  */
 export async function runProgram(words: readonly string[], parts: ProgramParts): Promise<void> {
-  // The reader of stdout has gone (`| head`), so the output is dropped.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error
+    // The reader of stdout has gone (`| head`), so the output is dropped.
+    if (error.code === 'EPIPE') return
+    // A service ends its work first.
+    if (process.listenerCount('uncaughtException') > 0) throw error
+    printHint(`creel: The output cannot be written: ${error.message}.`)
+    process.exit(EXIT.failed)
   })
   let ran: Command | undefined
   try {

@@ -571,6 +571,29 @@ describe('creel actions, rules, channels and watchdogs', () => {
   })
 })
 
+test.if(process.platform === 'linux')(
+  'an output that cannot be written ends a command, and says so',
+  async () => {
+    const own = await service.alice.endpoint({ name: 'full' })
+    const { id } = await own.capture({ body: 'long'.repeat(100_000) })
+    for (const words of [
+      ['requests', 'get', `${id}`, '--body'],
+      ['requests', 'export', '-e', 'full'],
+      ['tail', 'full', '--since', 'start'],
+      ['whoami'],
+    ]) {
+      const child = Bun.spawn([...PROGRAM, ...words], {
+        env: { PATH: process.env.PATH, ...env },
+        stdio: ['ignore', Bun.file('/dev/full'), 'pipe'],
+      })
+      const stderr = await new Response(child.stderr).text()
+      expect(stderr).toContain('creel: The output cannot be written: ')
+      expect(stderr).not.toContain('    at ')
+      expect(await child.exited).toBe(1)
+    }
+  },
+)
+
 test('a reader that has seen enough ends a command without an error', async () => {
   const own = await service.alice.endpoint({ name: 'piped' })
   const { id } = await own.capture({ body: 'long'.repeat(100_000) })
