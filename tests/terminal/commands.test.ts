@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { stat, writeFile } from 'node:fs/promises'
+import { readdir, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { openCheckpoint } from '../../clients/terminal/src/listen/checkpoint.ts'
 import { attemptsEnded } from '../support/attempts.ts'
 import { TestBrowser } from '../support/browser.ts'
 import { newAuthority } from '../support/certificates.ts'
@@ -94,6 +95,21 @@ describe('where commands talk to', () => {
     const silent = await fails(['whoami', '--url', 'http://127.0.0.1:9'], env)
     expect(silent.stderr).toContain('http://127.0.0.1:9 does not answer: nothing listens on that port.')
     expect(await fails(['whoami', '--url', 'http://'], env)).toMatchObject({ exitCode: 2 })
+  })
+
+  test('what is kept goes to the home folder where the folders of its kinds are empty', async () => {
+    const cwd = await temporaryFolder()
+    const HOME = await emptyHome()
+    const login = ['login', '--url', service.baseUrl, '--key', service.alice.key]
+    const child = Bun.spawn([...PROGRAM, ...login], {
+      cwd,
+      env: { PATH: process.env.PATH, HOME, XDG_CONFIG_HOME: '', XDG_STATE_HOME: '' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    expect(await new Response(child.stdout).text()).toContain(join(HOME, '.config/creel/profile.json'))
+    expect(await readdir(cwd)).toEqual([])
+    const of = { serviceUrl: service.baseUrl, endpointId: endpoint.id, target: 'http://127.0.0.1:9' }
+    expect(openCheckpoint({ HOME, XDG_STATE_HOME: '' }, of).file).toStartWith(join(HOME, '.local/state/'))
   })
 
   test('beside a local service nothing has to be set up, also after its key was revoked', async () => {

@@ -16,7 +16,7 @@ export interface Profile extends z.infer<typeof Profile> {
 
 /** A file in the user's configuration folder. */
 export function configFile(environment: Environment, name: string): string {
-  const folder = environment.XDG_CONFIG_HOME ?? join(environment.HOME ?? homedir(), '.config')
+  const folder = environment.XDG_CONFIG_HOME || join(environment.HOME || homedir(), '.config')
   return join(folder, 'creel', name)
 }
 

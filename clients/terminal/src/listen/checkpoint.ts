@@ -36,7 +36,7 @@ export function openCheckpoint(
   environment: Environment,
   of: { readonly serviceUrl: string; readonly endpointId: string; readonly target: string },
 ): Checkpoint {
-  const state = environment.XDG_STATE_HOME ?? join(environment.HOME ?? homedir(), '.local', 'state')
+  const state = environment.XDG_STATE_HOME || join(environment.HOME || homedir(), '.local', 'state')
   const name = createHash('sha256')
     .update(JSON.stringify([of.serviceUrl, of.endpointId, of.target]))
     .digest('hex')
