@@ -725,7 +725,10 @@ describe('creel replay, deliveries and watchdogs', () => {
         stderr: expect.stringContaining("'first' is invalid for argument 'ids'"),
       })
     const unknown = await fails(['replay', `${id}`, '-e', 'replayed', '--to', 'nobody'], env)
-    expect(unknown.stderr).toContain('Billing (forward)')
+    expect(unknown.stderr).toMatch(/Billing \([0-9a-f-]{36}\)\nTo send from this machine/)
+    await service.alice.post(own.at('/actions'), { kind: 'forward', name: 'billing', url: receiver.url })
+    const several = await fails(['replay', `${id}`, '-e', 'replayed', '--to', 'Billing'], env)
+    expect(several.stderr).toContain('Several actions are named "Billing". Give an id.')
     expect(await fails(['replay', `${id}`, '-e', 'replayed', '--to', '9'], env)).toMatchObject({
       exitCode: 1,
     })

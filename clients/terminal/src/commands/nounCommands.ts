@@ -144,11 +144,17 @@ async function chosen(
   return { ...called(await noun.read(api.calls, place), wanted, noun.one), place }
 }
 
-/** The one item with this id or name, ignoring case. */
-function called<Named extends { readonly id: string; readonly name?: string | null | undefined }>(
+/**
+ * The one item with this id or name, ignoring case.
+ *
+ * @param hint what else might be meant, where there is none
+ * @throws ClientError when there is none, or several are called so
+ */
+export function called<Named extends { readonly id: string; readonly name?: string | null | undefined }>(
   items: readonly Named[],
   wanted: string,
   one: string,
+  ...hint: readonly string[]
 ): Named {
   const word = wanted.toLowerCase()
   const fitting = [
@@ -158,10 +164,8 @@ function called<Named extends { readonly id: string; readonly name?: string | nu
   const [found, ...others] = fitting ?? []
   const listed = (fitting ?? items).map(({ id, name }) => `  ${name ?? ''} (${id})`)
   if (found === undefined) {
-    throw new ClientError(
-      `There is no ${one} "${wanted}".`,
-      listed.length === 0 ? [] : ['Choose one of:', ...listed],
-    )
+    const choice = listed.length === 0 ? [] : ['Choose one of:', ...listed]
+    throw new ClientError(`There is no ${one} "${wanted}".`, [...choice, ...hint])
   }
   if (others.length > 0) throw new ClientError(`Several ${one}s are named "${wanted}". Give an id.`, listed)
   return found

@@ -10,6 +10,7 @@ import { lackOf } from '../output/requestText.ts'
 import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
 import type { TerminalTools } from '../tools.ts'
 import { requestIdsOption } from '../words.ts'
+import { called } from './nounCommands.ts'
 
 interface ReplayOptions extends ClientOptions {
   readonly endpoint?: string
@@ -80,15 +81,8 @@ async function replayer(
 
 async function actionNamed(api: ApiClient, endpointId: string, wanted: string): Promise<string> {
   const { actions } = await api.calls.actions.list({ endpointId })
-  const word = wanted.toLowerCase()
-  const found = actions.find(({ id, name }) => id === word || name.toLowerCase() === word)
-  if (found !== undefined) return found.id
-  throw new ClientError(`The endpoint has no action "${wanted}".`, [
-    ...(actions.length === 0
-      ? []
-      : ['Choose one of:', ...actions.map(({ name, kind }) => `  ${name} (${kind})`)]),
-    'To send from this machine, give a port or a URL: --to 3000, --to http://localhost:3000/hooks.',
-  ])
+  const hint = 'To send from this machine, give a port or a URL: --to 3000, --to http://localhost:3000/hooks.'
+  return called(actions, wanted, 'action', hint).id
 }
 
 async function throughActions(
