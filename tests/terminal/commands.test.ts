@@ -61,6 +61,8 @@ describe('where commands talk to', () => {
       ['login', ...to],
       ['endpoints', 'list', ...to],
       ['endpoints', 'create', ...to],
+      ['endpoints', 'create', '--set', 'name=other', ...to],
+      ['api', ...to],
       ['await', '--timeout', '1s', ...to],
       ['listen', '--to', '9', ...to],
     ]) {

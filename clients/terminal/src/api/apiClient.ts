@@ -101,7 +101,18 @@ export class ApiClient {
   ): Promise<unknown> {
     const sending: Sending = body === undefined ? { method } : jsonSending(method, body)
     const text = await (await this.creel.send(path + queryOf(query), sending)).text()
-    return text === '' ? undefined : JSON.parse(text)
+    try {
+      return text === '' ? undefined : JSON.parse(text)
+    } catch {
+      throw this.notCreel()
+    }
+  }
+
+  /** The failure of an answer that is another server's, like the page of a proxy. */
+  notCreel(detail = `${this.connection.url} is not a Creel.`): ClientError {
+    return new ClientError(detail, [
+      `Check that the address is a Creel service, and compare the versions. The address is from ${this.connection.urlSource}.`,
+    ])
   }
 
   /**
@@ -131,11 +142,7 @@ export class ApiClient {
         `${from} Check that the service runs there; \`creel serve\` starts one here.`,
       ])
     }
-    if (code === 'unexpected_answer' && status < 300) {
-      return new ClientError(detail, [
-        `Check that the address is a Creel service, and compare the versions. ${from}`,
-      ])
-    }
+    if (code === 'unexpected_answer' && status < 300) return this.notCreel(detail)
     if (code === 'unexpected_answer') {
       return new ApiProblem(status, 'unknown', detail, [`${from} Check it; a proxy may have answered.`])
     }

@@ -67,7 +67,9 @@ export interface ApiOperation {
 
 /** Every operation that the service describes, in its order. */
 export async function operationsOf(api: ApiClient): Promise<ApiOperation[]> {
-  const { paths, components } = Description.parse(await api.call('GET', '/openapi/v1.json'))
+  const read = Description.safeParse(await api.call('GET', '/openapi/v1.json'))
+  if (!read.success) throw api.notCreel()
+  const { paths, components } = read.data
   const resolved = (value: unknown): Schema => {
     const schema = Schema.parse(value ?? {})
     const name = schema.$ref?.split('/').at(-1)
