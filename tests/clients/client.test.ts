@@ -50,6 +50,16 @@ describe('another server', () => {
     }
     await expect(Array.fromAsync(stranger.endpoints.list())).rejects.toThrow('is not a Creel.')
   })
+
+  test('that answers with a page is not taken for one by raw calls and imports', async () => {
+    using server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('<html>') })
+    const stranger = createCreel({ url: server.url.href, key: 'key' })
+    const raw = await refusalOf(stranger.api.GET('/api/v1/me'))
+    expect(raw).toMatchObject({ code: 'unexpected_answer', status: 200 })
+    expect(raw.detail).toContain('is not a Creel. Its answer is not JSON.')
+    const imported = stranger.endpoints.requests('e').import('{}')
+    expect(await refusalOf(imported)).toMatchObject({ code: 'unexpected_answer', status: 200 })
+  })
 })
 
 describe('endpoints', () => {

@@ -1,4 +1,4 @@
-import { CreelError, notCreel } from './error.ts'
+import { CreelError, notCreel, notJson } from './error.ts'
 import { sentEvent } from './events.ts'
 import { resumed } from './resumed.ts'
 import type { operations } from './schema.ts'
@@ -144,8 +144,7 @@ async function jsonOf<Data>(
   try {
     data = text === '' ? undefined : JSON.parse(text)
   } catch (error) {
-    const detail = `${notCreel(url)} Its answer is not JSON.`
-    throw new CreelError({ code: 'unexpected_answer', status, detail }, { cause: error })
+    throw notJson(response, error)
   }
   if (status !== 204 && !(isObject(data) && isRight(Object(data)[member]))) {
     throw new CreelError({ code: 'unexpected_answer', status, detail: notCreel(url) })

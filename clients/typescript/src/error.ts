@@ -90,6 +90,12 @@ export function notCreel(url: string): string {
   return `${url === '' ? 'The address' : new URL(url).origin} is not a Creel.`
 }
 
+/** The error of an answer that should be JSON and is not, such as the page of a proxy. */
+export function notJson({ status, url }: Pick<Response, 'status' | 'url'>, cause?: unknown): CreelError {
+  const detail = `${notCreel(url)} Its answer is not JSON.`
+  return new CreelError({ code: 'unexpected_answer', status, detail }, { cause })
+}
+
 function isProblem(body: unknown): body is components['schemas']['Problem'] {
   return typeof body === 'object' && body !== null && 'code' in body && 'detail' in body && 'traceId' in body
 }

@@ -3,7 +3,7 @@ import { CreelError } from './error.ts'
 import type { FeedEvent, StreamEvent } from './events.ts'
 import { type StreamOptions, streamEvents, type WholeStreamOptions } from './follow.ts'
 import { type From, itemsByIdOf, itemsOf, PAGE_SIZE } from './paging.ts'
-import { type CallOptions, queryText, type Sending, type Transport } from './transport.ts'
+import { type CallOptions, parsed, queryText, type Sending, type Transport } from './transport.ts'
 import type {
   CapturedRequest,
   CapturedRequestSummary,
@@ -154,7 +154,7 @@ export class Requests {
   ): Promise<ImportResult> {
     const headers = { 'Content-Type': 'application/x-ndjson' }
     const response = await this.#send('/import', { ...options, method: 'POST', headers, body: lines })
-    const result: unknown = await response.json()
+    const result = parsed(await response.text())
     if (isImportResult(result)) return result
     const detail = 'The answer does not say what was imported.'
     throw new CreelError({ code: 'unexpected_answer', status: response.status, detail })

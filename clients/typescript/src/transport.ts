@@ -1,5 +1,5 @@
 import type { Client, Middleware } from 'openapi-fetch'
-import { CreelError, errorOfAnswer, retryAfterSeconds } from './error.ts'
+import { CreelError, errorOfAnswer, notJson, retryAfterSeconds } from './error.ts'
 import type { paths } from './schema.ts'
 
 /** How a client reaches the service. */
@@ -84,26 +84,36 @@ function rawApi(
   limitMs: number | undefined,
 ): RawApi {
   const middleware: Middleware[] = []
-  const loaded = async (timeoutMs: number | undefined): Promise<object> => {
-    const { default: createFetchClient } = await import('openapi-fetch')
-    const api = createFetchClient<paths>({
-      baseUrl,
-      async fetch(sent) {
-        // A request's body can be read once only, and a retry sends it again.
-        const body = /^(GET|HEAD)$/.test(sent.method) ? null : await sent.arrayBuffer()
-        const headers = Object.fromEntries(sent.headers.entries())
-        return send(sent.url, { method: sent.method, headers, body, signal: sent.signal, timeoutMs })
-      },
-    })
-    api.use(...middleware)
-    return api
-  }
   const method =
     (name: string) =>
     async <Answer>(...given: readonly unknown[]): Promise<Answer> => {
       // Every request has a signal; the caller's is in the last argument.
       const hasSignal = Object(given.at(-1)).signal !== undefined
-      return Reflect.get(await loaded(hasSignal ? undefined : limitMs), name)(...given)
+      const timeoutMs = hasSignal ? undefined : limitMs
+      const { default: createFetchClient } = await import('openapi-fetch')
+      let answer: Response | undefined
+      const api = createFetchClient<paths>({
+        baseUrl,
+        async fetch(sent) {
+          // A request's body can be read once only, and a retry sends it again.
+          const body = /^(GET|HEAD)$/.test(sent.method) ? null : await sent.arrayBuffer()
+          const headers = Object.fromEntries(sent.headers.entries())
+          answer = await send(sent.url, {
+            method: sent.method,
+            headers,
+            body,
+            signal: sent.signal,
+            timeoutMs,
+          })
+          return answer
+        },
+      })
+      api.use(...middleware)
+      try {
+        return await Reflect.get(api, name)(...given)
+      } catch (error) {
+        throw error instanceof SyntaxError && answer !== undefined ? notJson(answer, error) : error
+      }
     }
   return {
     request: method('request'),
@@ -233,7 +243,8 @@ export function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
   })
 }
 
-function parsed(text: string): unknown {
+/** A text as JSON where it is JSON. */
+export function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
