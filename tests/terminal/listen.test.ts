@@ -246,5 +246,6 @@ describe('creel tail', () => {
       command.signal('SIGINT')
       expect(await command.exited).toBe(0)
     }
+    expect(lines.stderr()).toMatch(/Stopped after #\d+\.\n$/)
   })
 })

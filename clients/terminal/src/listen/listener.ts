@@ -109,7 +109,8 @@ class Listener {
       clearInterval(heartbeat)
       clearTimeout(lateStop)
       signal.removeEventListener('abort', onStop)
-      if (signal.aborted) view.stopped({ done: this.deliverer.progress.done })
+      const isSaved = this.options.checkpoint !== null
+      if (signal.aborted) view.stopped({ done: this.deliverer.progress.done, isSaved })
     }
   }
 

@@ -28,7 +28,8 @@ export function plainView(): ListenView {
     },
     shown: (item) => printText(captureLine(item, process.stdout.columns ?? PIPED_COLUMNS)),
     note: toStderr,
-    stopped: ({ done }) => toStderr(`Stopped after #${done}. The next start resumes there.`),
+    stopped: ({ done, isSaved }) =>
+      toStderr(`Stopped after #${done}.${isSaved ? ' The next start resumes there.' : ''}`),
   }
 }
 

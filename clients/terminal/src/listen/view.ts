@@ -43,6 +43,6 @@ export interface ListenView {
   progress?(behind: number): void
   /** Shows a message outside of the list. */
   note(text: string): void
-  /** The listener has stopped after `done` requests. */
-  stopped(details: { readonly done: number }): void
+  /** The listener has stopped after this request, where the next start resumes if the position is saved. */
+  stopped(details: { readonly done: number; readonly isSaved: boolean }): void
 }
