@@ -97,6 +97,13 @@ describe('where commands talk to', () => {
     const silent = await fails(['whoami', '--url', 'http://127.0.0.1:9'], env)
     expect(silent.stderr).toContain('http://127.0.0.1:9 does not answer: nothing listens on that port.')
     expect(await fails(['whoami', '--url', 'http://'], env)).toMatchObject({ exitCode: 2 })
+    const nobody = { HOME: await emptyHome() }
+    for (const key of ['creel_live_MOBqSN…', 'creel_live_a\nb'])
+      for (const words of [['whoami'], ['login'], ['listen', '--to', '9']])
+        expect(await fails([...words, '--url', service.baseUrl, '--key', key], nobody)).toMatchObject({
+          exitCode: 2,
+          stderr: expect.stringContaining('has a character that no key has'),
+        })
   })
 
   test('what is kept goes to the home folder where the folders of its kinds are empty', async () => {

@@ -6,7 +6,7 @@ import {
   type Refused,
   type Sending,
 } from 'creel-client'
-import { ClientError, type WrongPart } from '../clientError.ts'
+import { ClientError, usageError, type WrongPart } from '../clientError.ts'
 import type { Connection } from '../connection/connection.ts'
 
 /** Timeout of one call. Awaits and streams have their own. */
@@ -71,8 +71,15 @@ export class ApiClient {
   /** Gets a sentence when a call waits for the budget of its key. */
   onWait: (text: string) => void = () => undefined
 
+  /** @throws ClientError for a key that no header can carry */
   constructor(readonly connection: Connection) {
     const { url, key, renewKey } = connection
+    if (!/^[\x21-\x7e]*$/.test(key)) {
+      throw usageError(
+        `The key from ${connection.keySource} has a character that no key has.`,
+        'Copy it whole: a key that is shown with … is only the beginning of one.',
+      )
+    }
     this.key = key
     this.creel = createCreel({
       url,
