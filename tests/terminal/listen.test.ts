@@ -92,6 +92,8 @@ describe('creel listen', () => {
     }
     expect((await fails([...to, '--since', 'yesterday'], env)).exitCode).toBe(2)
     expect((await fails([...to, '--filter', 'since:yesterday'], env)).exitCode).toBe(2)
+    for (const since of ['99999999999d', '2026-02-31'])
+      expect((await fails([...to, '--since', since], env)).exitCode).toBe(2)
   })
 
   test('a port without a server is told once, and what comes is kept until there is one', async () => {

@@ -60,10 +60,17 @@ export function requestIdsOption(text: string, before: readonly number[] = []): 
 export function momentOf(text: string, now: number): string | undefined {
   if (text === 'now') return new Date(now).toISOString()
   const ago = /[a-z]$/.test(text) ? milliseconds(text) : undefined
-  if (ago !== undefined) return new Date(now - ago).toISOString()
-  if (!/^\d{4}-\d{2}-\d{2}([T ]|$)/.test(text)) return undefined
-  const time = Date.parse(text.replace(' ', 'T'))
-  return Number.isNaN(time) ? undefined : new Date(time).toISOString()
+  if (ago !== undefined) return timestampOf(now - ago)
+  const [day] = /^\d{4}-\d{2}-\d{2}(?=[T ]|$)/.exec(text) ?? []
+  // A day that its month does not have would be one of the next month.
+  if (day === undefined || timestampOf(Date.parse(day))?.slice(0, day.length) !== day) return undefined
+  return timestampOf(Date.parse(text.replace(' ', 'T')))
+}
+
+/** Undefined for a time that is not one, or that no date reaches. */
+function timestampOf(time: number): string | undefined {
+  const date = new Date(time)
+  return Number.isNaN(date.getTime()) ? undefined : date.toISOString()
 }
 
 /**
