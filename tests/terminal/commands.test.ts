@@ -104,6 +104,11 @@ describe('where commands talk to', () => {
           exitCode: 2,
           stderr: expect.stringContaining('has a character that no key has'),
         })
+    for (const option of ['--key', '--url'])
+      expect(await fails(['whoami', option, ''], env)).toMatchObject({
+        exitCode: 2,
+        stderr: `creel: ${option} is empty.\n`,
+      })
   })
 
   test('what is kept goes to the home folder where the folders of its kinds are empty', async () => {

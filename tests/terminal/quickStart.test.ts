@@ -95,6 +95,7 @@ describe('creel without a command', () => {
     expect(again.stderr).toContain(`Creel already runs on ${baseUrl}`)
     expect(exported(again.stdout, 'HOOK')).toBe(String(hook))
     expect(exported(again.stdout, 'CREEL_KEY')).toBe(String(key))
+    expect(await runCreel(['--port', 'abc'], { ...elsewhere, cwd })).toMatchObject({ exitCode: 2 })
 
     expect(await registered(env.HOME)).toHaveLength(1)
     expect(await quick.stop('SIGINT')).toBe(0)

@@ -1,7 +1,7 @@
 import { migrationState } from '@creel/migrations'
 import { printHint, printText } from '@creel/terminal/output/print'
 import type { Environment } from '@creel/terminal/tools'
-import { type Command, Option } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type Config, ConfigError, decodeConfig } from '../config/index.ts'
 import { connectBesideOwner } from '../database/index.ts'
 import { type FirstBoot, firstBoot } from '../firstBoot.ts'
@@ -68,8 +68,18 @@ interface ServeOptions extends PlaceOptions {
 /** Adds `--port` and `--data` to a command that starts a service. */
 export function withPlaceOptions(command: Command): Command {
   return command
-    .option('--port <port>', 'port to listen on, 0 for any free port; default CREEL_PORT, else 4400')
+    .option(
+      '--port <port>',
+      'port to listen on, 0 for any free port; default CREEL_PORT, else 4400',
+      portOption,
+    )
     .option('--data <folder>', 'data folder; default CREEL_DATA_DIR, else .creel')
+}
+
+/** Refuses what is no number, also where a service runs already and no port is needed. Empty is as if not given. */
+function portOption(text: string): string {
+  if (/^\d{0,5}$/.test(text)) return text
+  throw new InvalidArgumentError('Give a port number, 0 to 65535.')
 }
 
 /** The environment, overridden by `--port` and `--data`. */

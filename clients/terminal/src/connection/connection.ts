@@ -38,12 +38,14 @@ export class NoService extends ClientError {}
  * `creel login`, and that over a service that runs on this machine. A stored key is used only for the service that it
  * was stored for.
  *
- * @throws NoService when no service is found, ClientError when there is no key
+ * @throws NoService when no service is found, ClientError when there is no key, or an option is empty
  */
 export async function resolveConnection(
   options: ConnectionOptions,
   { environment, tools }: Surroundings,
 ): Promise<Connection> {
+  if (options.url?.trim() === '') throw usageError('--url is empty.')
+  if (options.key?.trim() === '') throw usageError('--key is empty.')
   const profile = await readProfile(environment)
   const key = firstOf([options.key, '--key'], [environment.CREEL_KEY, 'the variable CREEL_KEY'])
   const named = firstOf(
