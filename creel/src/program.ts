@@ -135,6 +135,10 @@ export async function runProgram(words: readonly string[], parts: ProgramParts):
     printHint(`creel: The output cannot be written: ${error.message}.`)
     process.exit(EXIT.failed)
   })
+  process.stderr.on('error', (error: NodeJS.ErrnoException) => {
+    // Nobody reads what is said beside the output, and what the command does goes on.
+    if (error.code !== 'EPIPE') throw error
+  })
   let ran: Command | undefined
   try {
     const program = outline().hook('preAction', (_program, command) => {

@@ -7,6 +7,7 @@ import { createTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/freePort.ts'
 import {
+  PROGRAM,
   preparedFolder,
   type RunningProcess,
   runCreel,
@@ -100,6 +101,15 @@ describe('SIGTERM', () => {
     const again = await startProcess({ database })
     expect(await again.stop()).toBe(0)
   })
+})
+
+test('a service whose messages nobody reads goes on', async () => {
+  const program = ['bash', '-c', 'exec "$@" 2> >(exec true)', 'bash', ...PROGRAM]
+  const creel = await startProcess({ database: await createTestDatabase(), program })
+  const { captureUrl } = creel.first ?? { captureUrl: '' }
+  for (let count = 0; count < 50; count += 1)
+    expect((await fetch(captureUrl, { method: 'POST', body: 'x' })).status).toBe(200)
+  expect(await creel.stop()).toBe(0)
 })
 
 describe('SIGKILL', () => {
