@@ -18,7 +18,9 @@ const ProblemItem = z
     pointer: z
       .string()
       .nullable()
-      .describe('JSON Pointer into the request body, as URI fragment; null for input of the query or the path'),
+      .describe(
+        'JSON Pointer into the request body, as URI fragment; null for input of the query or the path',
+      ),
     parameter: z
       .string()
       .nullable()
