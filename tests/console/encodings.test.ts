@@ -84,3 +84,50 @@ test('a long compressed body is loaded decoded; what is no text says so', async 
   await page.getByText('Arrived as gzip, and is shown as it came: decoded, its 300 B are no text.').waitFor()
   expect(faults).toEqual([])
 })
+
+test('a body is sent with the line breaks that it came with, and lines that are typed have the same', async () => {
+  await using receiver = await startReceiver()
+  const { alice } = await startConsoleService()
+  const endpoint = await alice.endpoint({ name: 'line breaks' })
+  const condition = { path: 'body.none', op: 'eq', value: 1 }
+  await alice.post(endpoint.at('/actions'), {
+    kind: 'forward',
+    name: 'Billing',
+    url: receiver.url,
+    condition,
+  })
+  const { page, goTo, faults } = await openConsole(alice, { width: 1440, height: 1000 })
+  const dialog = page.getByRole('dialog', { name: 'Edit and send' })
+  const field = dialog.getByRole('textbox', { name: 'Body to send' })
+  let count = 0
+  const sent = async () => {
+    await dialog.getByRole('button', { name: /^Send/ }).click()
+    count += 1
+    return (await receiver.take(count)).at(-1)?.body.toString()
+  }
+  const form = '--X\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--X--\r\n'
+  const mixed = 'a\r\nb\rc\nd'
+  for (const [contentType, body] of [
+    ['multipart/form-data; boundary=X', form],
+    ['text/plain', mixed],
+  ] as const) {
+    const { id } = await endpoint.capture({ headers: { 'Content-Type': contentType }, body })
+    await goTo(`/e/${endpoint.id}?r=${id}&edit=1`)
+    await field.waitFor()
+    // A change by the editor is there before what is typed, which is taken back.
+    await field.press('End')
+    await field.press('z')
+    await dialog.getByText(/^differs in/).waitFor()
+    await field.press('Backspace')
+    await dialog.getByText(`as captured in #${id}`).waitFor()
+    expect(await sent()).toBe(body)
+    expect(await dialog.locator('.cm-return').count()).toBe(body === mixed ? 2 : 0)
+    await field.press('Control+End')
+    await field.press('Enter')
+    await field.press('z')
+    await dialog.getByText(/^differs in/).waitFor()
+    await dialog.getByRole('button', { name: 'Send again' }).waitFor()
+    expect(await sent()).toBe(`${body}${body === form ? '\r\n' : '\n'}z`)
+  }
+  expect(faults).toEqual([])
+})

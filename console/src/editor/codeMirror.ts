@@ -20,9 +20,17 @@ import {
 } from '@codemirror/language'
 import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint'
 import { EditorState } from '@codemirror/state'
-import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view'
+import {
+  Decoration,
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  keymap,
+  lineNumbers,
+} from '@codemirror/view'
 import type { SyntaxNode } from '@lezer/common'
 import { tags } from '@lezer/highlight'
+import { hasCrlf } from '../words/headers.ts'
 import { membersOf, type Schema, schemasAt, valuesOf } from './jsonSchema.ts'
 import { nameOf, pathTo, rangeOfPointer } from './pointers.ts'
 
@@ -139,8 +147,22 @@ const look = EditorView.theme({
     backgroundColor: 'var(--accent-soft)',
     color: 'var(--text)',
   },
+  '.cm-return::after': { content: '"␍"', color: 'var(--bad)' },
   '.cm-foldPlaceholder': { backgroundColor: 'var(--sunk)', border: 'none', color: 'var(--text-3)' },
 })
+
+const RETURN = Decoration.mark({ class: 'cm-return' })
+
+/** Shows each CR that ends no line. */
+const returns = EditorView.decorations.of(({ state, visibleRanges }) =>
+  Decoration.set(
+    visibleRanges.flatMap(({ from, to }) =>
+      [...state.sliceDoc(from, to).matchAll(/\r/g)].map(({ index }) =>
+        RETURN.range(from + index, from + index + 1),
+      ),
+    ),
+  ),
+)
 
 /** Opens an editor in a shadow root. There it may add its styles despite the page's content security policy. */
 export function openEditor(options: EditorOptions) {
@@ -149,17 +171,25 @@ export function openEditor(options: EditorOptions) {
     run()
     return true
   }
+  // The lines end in LF here. A text whose breaks are all CR LF is given back with them; any other CR is a character
+  // of its line, and seen, so that nothing changes that was not typed.
+  let isCrlf = hasCrlf(text)
+  const lines = (of: string) => (isCrlf ? of.replaceAll('\r\n', '\n') : of)
+  const textOf = ({ doc }: EditorState) => doc.sliceString(0, doc.length, isCrlf ? '\r\n' : '\n')
   const view = new EditorView({
     root: parent,
     parent,
     state: EditorState.create({
-      doc: text,
+      doc: lines(text),
       extensions: [
         // First, because key maps are tried in order.
         keymap.of([
           { key: 'Mod-s', run: command(onSave), preventDefault: true },
           { key: 'Mod-Enter', run: command(onRun), preventDefault: true },
         ]),
+        EditorState.lineSeparator.of('\n'),
+        EditorView.clipboardInputFilter.of((pasted) => pasted.replace(/\r\n?/g, '\n')),
+        returns,
         lineNumbers(),
         foldGutter(),
         lintGutter(),
@@ -183,7 +213,7 @@ export function openEditor(options: EditorOptions) {
         ]),
         EditorView.contentAttributes.of({ 'aria-label': label, spellcheck: 'false' }),
         EditorView.updateListener.of((update) => {
-          if (update.docChanged) onChange(update.state.doc.toString())
+          if (update.docChanged) onChange(textOf(update.state))
         }),
         ...(language === 'json' ? [json(), autocompletion({ override: [jsonCompletion(completes)] })] : []),
       ],
@@ -191,8 +221,9 @@ export function openEditor(options: EditorOptions) {
   })
   return {
     setText(next: string) {
-      const now = view.state.doc.toString()
-      if (now !== next) view.dispatch({ changes: { from: 0, to: now.length, insert: next } })
+      if (textOf(view.state) === next) return
+      isCrlf = hasCrlf(next)
+      view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: lines(next) } })
     },
     setMarks(marks: readonly Mark[]) {
       const diagnostics: Diagnostic[] = marks.map(({ pointer, detail }) => ({

@@ -1,5 +1,6 @@
 import { type ReactNode, useId } from 'react'
 import { ago } from '../words/format.ts'
+import { withBreaksOf } from '../words/headers.ts'
 import { Button } from './Button.tsx'
 
 /** Attributes that connect a control to its field. */
@@ -78,7 +79,9 @@ export function TextField({
   const shared = {
     ...rest,
     spellCheck: kind === 'text',
-    onChange: ({ target }: { readonly target: { readonly value: string } }) => rest.onChange(target.value),
+    // An area of text has LF only.
+    onChange: ({ target }: { readonly target: { readonly value: string } }) =>
+      rest.onChange(withBreaksOf(rest.value, target.value)),
   }
   return (
     <Field label={label} problem={problem ?? ''} hint={hint}>

@@ -15,7 +15,7 @@ import { actionsQuery } from '../queries.ts'
 import { type AttemptDetail, creel, type Endpoint, type RequestDetail } from '../trpc.ts'
 import { attemptErrorWords } from '../words/attemptError.ts'
 import { bytes, duration, plural, withoutScheme } from '../words/format.ts'
-import { linesOf } from '../words/headers.ts'
+import { linesOf, withBreaksOf } from '../words/headers.ts'
 import type { ProblemWords } from '../words/problem.ts'
 import { changedLines, draftOfRequest, isEditable, laidOut, membersOfDraft } from './editedDraft.ts'
 
@@ -52,7 +52,8 @@ export function EditAndSend({ endpoint, request, onClose }: Props) {
   const action = via(draft)
   const isUnsigned = action?.signing.signed === false
   const changed = changedLines(draft, request)
-  const pretty = isEditable(request) ? laidOut(draft.body) : null
+  const laid = isEditable(request) ? laidOut(draft.body) : null
+  const pretty = laid === null ? null : withBreaksOf(draft.body, laid)
   return (
     <Dialog title="Edit and send" size="wide" onClose={onClose}>
       {list.data !== undefined && forwards.length === 0 ? (
