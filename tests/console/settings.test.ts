@@ -350,6 +350,72 @@ test('what is shown once is shown, whatever is pressed meanwhile and whatever fa
   expect(faults).toEqual([])
 })
 
+test('a double click makes one thing', async () => {
+  const { alice, operator } = await startConsoleService({ parts: ['gateway'] })
+  const endpoint = await alice.endpoint({ name: 'pressed twice' })
+  const { id } = await endpoint.capture({ body: '{}' })
+  const { url } = await operator.sessions.link({ workspace: alice.workspaceId })
+  const { page, goTo, faults } = await openConsole(alice, {}, url.slice(url.indexOf('#') + 1))
+  const made: string[] = []
+  page.on('request', (request) => made.push(...(request.url().match(/(keys|shareLinks)\.create/g) ?? [])))
+  await goTo('/access')
+  await page.getByRole('button', { name: 'New key' }).click()
+  await page.getByRole('dialog').getByLabel('Name').fill('pressed twice')
+  await page.getByRole('button', { name: 'Create key' }).dblclick()
+  await page.getByText('The key is shown only once.').waitFor()
+  await page.getByRole('button', { name: 'I have saved it' }).click()
+  await page.getByRole('rowheader', { name: 'pressed twice' }).first().waitFor()
+  expect(made).toEqual(['keys.create'])
+
+  await goTo(`/e/${endpoint.id}?r=${id}`)
+  await page.getByRole('button', { name: 'More' }).click()
+  await page.getByRole('menuitem', { name: 'Share…' }).click()
+  await page.getByRole('button', { name: 'Make a link' }).dblclick()
+  await page.getByText('Copy it now: it is shown only once.').waitFor()
+  await page.getByRole('list', { name: 'Links of this request' }).waitFor()
+  expect(made).toEqual(['keys.create', 'shareLinks.create'])
+  expect(faults).toEqual([])
+})
+
+test('what was saved is said to be saved, also where it cannot be read after that', async () => {
+  const { alice } = await startConsoleService({ parts: ['gateway'] })
+  const endpoint = await alice.endpoint({ name: 'before' })
+  const { page, goTo } = await openConsole(alice)
+  await goTo(`/e/${endpoint.id}/settings`)
+  await page.getByLabel('Endpoint name').fill('after')
+  let isSaved = false
+  await page.route(/endpoints\.update/, async (route) => {
+    const response = await route.fetch()
+    isSaved = true
+    await route.fulfill({ response })
+  })
+  await page.route(/endpoints\.get/, (route) => (isSaved ? route.abort() : route.continue()))
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  const form = page.getByRole('form', { name: 'Settings' })
+  const alert = form.getByRole('alert')
+  await page.getByText('Saved', { exact: true }).or(alert).first().waitFor()
+  expect(await alert.count()).toBe(0)
+  expect(await page.getByRole('button', { name: 'Save', exact: true }).isDisabled()).toBe(true)
+})
+
+test('a key that is made after its form was left is named in a note', async () => {
+  const { alice, operator } = await startConsoleService({ parts: ['gateway'] })
+  const { url } = await operator.sessions.link({ workspace: alice.workspaceId })
+  const { page, goTo, faults } = await openConsole(alice, {}, url.slice(url.indexOf('#') + 1))
+  await goTo('/usage')
+  await page.getByRole('link', { name: 'Access' }).click()
+  await page.getByRole('button', { name: 'New key' }).click()
+  await page.getByRole('dialog').getByLabel('Name').fill('unseen')
+  const held = await holdCalls(page, /keys\.create/)
+  await page.getByRole('button', { name: 'Create key' }).click()
+  await held.called
+  await page.goBack()
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  held.release()
+  await page.getByText('The key unseen was created, and not shown. Revoke it').waitFor()
+  expect(faults).toEqual([])
+})
+
 test('a body of an answer keeps its line breaks while it is changed', async () => {
   const { alice } = await startConsoleService({ parts: ['gateway'] })
   const endpoint = await alice.endpoint({ name: 'breaks', responseBody: 'a\r\nb\r\nc' })
@@ -364,4 +430,19 @@ test('a body of an answer keeps its line breaks while it is changed', async () =
   await page.getByText('Saved', { exact: true }).first().waitFor()
   expect((await alice.get(endpoint.at(''))).body).toMatchObject({ responseBody: 'a\r\nb\r\ncd\r\ne' })
   expect(faults).toEqual([])
+})
+
+test('where the answer is lost, the page says that the thing may have been made', async () => {
+  const { alice } = await startConsoleService({ parts: ['gateway'] })
+  const { page, goTo } = await openConsole(alice)
+  await goTo('/usage')
+  await page.getByRole('button', { name: 'New endpoint' }).click()
+  await page.getByRole('dialog').getByLabel('Name').fill('perhaps')
+  await page.route(/endpoints\.create/, async (route) => {
+    await route.fetch()
+    await route.abort()
+  })
+  await page.getByRole('button', { name: 'Create endpoint' }).click()
+  await page.getByText('It may have been done all the same: look before you try again.').waitFor()
+  await page.getByRole('link', { name: /^perhaps/ }).waitFor()
 })

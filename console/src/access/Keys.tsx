@@ -122,6 +122,9 @@ const LIVES = [0, 1, 30, 90, 365].map((days) => ({
 /** A week. The holders of a key are known, so it can be replaced soon. */
 const OVERLAP_SECONDS_MAX = 604_800
 
+const unseen = ({ name }: Answers['keys']['create']) =>
+  `The key ${name} was created, and not shown. Revoke it, and create another one.`
+
 interface Draft {
   readonly name: string
   readonly scope: KeyScope
@@ -149,6 +152,7 @@ function NewKey({ onClose }: { onClose: () => void }) {
       })
     },
     stale: [['keys']],
+    away: unseen,
     ends: 'anew',
     onClose,
   })
@@ -186,6 +190,7 @@ function RotateKey({ of, onClose }: { of: Key; onClose: () => void }) {
     begin: () => ({ overlapSeconds: OVERLAP_SECONDS }),
     save: ({ overlapSeconds }) => creel.keys.rotate.mutate({ keyId: of.id, overlapSeconds }),
     stale: [['keys']],
+    away: unseen,
   })
   if (form.saved !== undefined) return <MadeKey made={form.saved} onClose={onClose} />
   return (

@@ -19,6 +19,7 @@ export function NewEndpoint({ onClose }: { onClose: () => void }) {
     save: ({ name, ttlSeconds }) =>
       creel.endpoints.create.mutate({ name: name.trim() || undefined, ttlSeconds: ttlSeconds || undefined }),
     stale: [['endpoints']],
+    away: ({ name }) => `${name} was created.`,
     ends: 'anew',
     onSaved: ({ id }) => {
       onClose()

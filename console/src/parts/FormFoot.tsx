@@ -41,7 +41,13 @@ export function FormFoot({
       {form.conflict !== null && <ConflictNote conflict={form.conflict} />}
       <Problems of={wrong} />
       <div className="form-foot">
-        <Button type="submit" look={look} disabled={form.isSaving || isOff || form.conflict !== null}>
+        <Button
+          type="submit"
+          look={look}
+          disabled={form.isSaving || isOff || form.conflict !== null}
+          // A double click submits once, also if the answer comes between its clicks.
+          onClick={(event) => event.detail > 1 && event.preventDefault()}
+        >
           {form.isSaving ? busy : submit}
         </Button>
         <Button disabled={isSettled} onClick={onCancel}>

@@ -21,6 +21,8 @@ export function useCall<Answer, Input = void>(
 ) {
   const queries = useQueryClient()
   const isThere = useIsThere()
+  // A press may come before the page shows that the call is under way.
+  const underWay = useRef(new Set<string>())
   const made = useMutation({
     mutationKey,
     mutationFn: call,
@@ -28,12 +30,23 @@ export function useCall<Answer, Input = void>(
       if (isThere.current) await onward(answer, input)
       await onSuccess(answer, input)
     },
-    onSettled: () => Promise.all(stale.map((queryKey) => queries.invalidateQueries({ queryKey }))),
+    onSettled: async (_answer, _error, input) => {
+      await Promise.all(stale.map((queryKey) => queries.invalidateQueries({ queryKey })))
+      underWay.current.delete(nameOf(input))
+    },
   })
+  /** Makes the call, unless the same one is under way. */
+  const mutate = (input: Input) => {
+    if (underWay.current.has(nameOf(input))) return
+    underWay.current.add(nameOf(input))
+    made.mutate(input)
+  }
   /** A button that makes the call, and is disabled while one is under way. */
-  const button = (input: Input) => ({ disabled: made.isPending, onClick: () => made.mutate(input) })
-  return { ...made, button }
+  const button = (input: Input) => ({ disabled: made.isPending, onClick: () => mutate(input) })
+  return { ...made, mutate, button, isUnderWay: () => underWay.current.size > 0 }
 }
+
+const nameOf = (input: unknown) => JSON.stringify(input) ?? ''
 
 /** Whether the component is on the page, for answers that come after it has left. */
 function useIsThere() {
@@ -65,6 +78,8 @@ interface Options<Draft, Saved> {
   readonly stale?: readonly QueryKey[]
   /** Called after the API accepted the draft, also when the form has left the page. */
   readonly tell?: (saved: Saved) => unknown
+  /** What a note says then, if the form has left the page: of what only its answer shows. */
+  readonly away?: (saved: Saved) => string
   /** How the form goes on then, unless the draft was changed since it was sent. By default it stays. */
   readonly ends?: 'closed' | 'anew'
   /**
@@ -77,6 +92,8 @@ interface Options<Draft, Saved> {
   /** Removes the form from the page. */
   readonly onClose?: () => void
 }
+
+const UNSURE = 'It may have been done all the same: look before you try again.'
 
 /** A draft, and the stored version that it began with. */
 interface Kept<Draft> {
@@ -176,6 +193,7 @@ export function useForm<Draft extends object, Saved>({
   remove,
   stale = [],
   tell,
+  away,
   ends,
   onSaved,
   onClose,
@@ -191,6 +209,13 @@ export function useForm<Draft extends object, Saved>({
   const own = useId()
   const mutationKey = ['save', keptAs ?? own]
   const queries = useQueryClient()
+  const wordsOf = (error: unknown) => {
+    const words = problemOf(error)
+    // Without an answer, what makes something may have made it.
+    return stored === undefined && words.status === undefined
+      ? { ...words, detail: `${words.detail} ${UNSURE}` }
+      : words
+  }
   const send = async (members: Partial<Draft> | undefined) => {
     const now = (await stored?.()) ?? began
     const mine = merged({ ...draft, ...members }, began, now)
@@ -199,7 +224,9 @@ export function useForm<Draft extends object, Saved>({
       return undefined
     }
     const answer = await save(mine, now)
-    return { answer, sent: draft, now: (await stored?.()) ?? draftOfSaved?.(answer) ?? draft }
+    // It is saved: a read that fails must not look like a refusal.
+    const after = await stored?.().catch(() => undefined)
+    return { answer, sent: draft, now: after ?? draftOfSaved?.(answer) ?? draft }
   }
   const saving = useCall(
     async (members: Partial<Draft> | undefined) => {
@@ -207,7 +234,7 @@ export function useForm<Draft extends object, Saved>({
         return await send(members)
       } catch (error) {
         // A form that is kept says it when it is opened again.
-        if (!isThere.current && keptAs === undefined) toast(problemOf(error).detail)
+        if (!isThere.current && keptAs === undefined) toast(wordsOf(error).detail)
         throw error
       } finally {
         // Beside it: the answer may be shown only once, and the form may be opened again.
@@ -222,6 +249,7 @@ export function useForm<Draft extends object, Saved>({
       // Text that was typed during the save stays, on top of the stored version.
       const rest = (kept: Kept<Draft>) => ({ draft: overwritten(kept.draft, sent, now), began: now })
       if (!isThere.current) {
+        if (away !== undefined) toast(away(answer))
         if (keptAs !== undefined && (ends ?? onSaved) !== undefined)
           changeKept(keptAs, { draft, began }, (kept) =>
             isSame(kept.draft, sent) ? undefined : stored === undefined ? kept : rest(kept),
@@ -246,7 +274,7 @@ export function useForm<Draft extends object, Saved>({
     onClose?.()
   }
   const removing = useCall(async () => await remove?.(), stale, forget, close)
-  const problem = saving.error === null ? null : problemOf(saving.error)
+  const problem = saving.error === null ? null : wordsOf(saving.error)
   const settle = (next: Draft, now: Draft) => {
     setTheirs(undefined)
     setKept({ draft: next, began: now })
@@ -274,7 +302,7 @@ export function useForm<Draft extends object, Saved>({
       const last = queries.getMutationCache().findAll({ mutationKey }).at(-1)?.state
       if (last?.status === 'pending') return
       setAway(false)
-      if (last?.status === 'error') toast(problemOf(last.error).detail)
+      if (last?.status === 'error') toast(wordsOf(last.error).detail)
       else if (!reread()) {
         beginAnew()
         onClose?.()
@@ -308,7 +336,7 @@ export function useForm<Draft extends object, Saved>({
     reset: (now) => settle(now, now),
     submit: (event, members) => {
       event?.preventDefault()
-      if (!saving.isPending && !isAway) saving.mutate(members)
+      if (!saving.isUnderWay() && !isAway) saving.mutate(members)
     },
     forget,
     close,
@@ -316,7 +344,7 @@ export function useForm<Draft extends object, Saved>({
 }
 
 /** Members of a draft that differ from another one. */
-const changesOf = (draft: object, from: object): [string, unknown][] =>
+export const changesOf = (draft: object, from: object): [string, unknown][] =>
   Object.entries(draft).filter(([name, value]) => !isSame(value, Reflect.get(from, name)))
 
 /** A stored version with what was changed here; undefined if a member was changed here and there, and differs. */

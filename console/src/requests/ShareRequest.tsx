@@ -33,6 +33,7 @@ export function ShareRequest({ endpointId, requestId, onClose }: Props) {
     begin: (): { expiresInSeconds: number } => ({ expiresInSeconds: TIMES[2].value }),
     save: (draft) => creel.shareLinks.create.mutate({ endpointId, requestId, ...draft }),
     stale: [queryKey],
+    away: () => `A link to #${requestId} was made, and not shown. Revoke it, and make another one.`,
   })
   const [revoked, setRevoked] = useState<readonly string[]>([])
   const revoke = useCall(
