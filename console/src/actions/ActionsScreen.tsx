@@ -2,8 +2,9 @@ import { useQuery } from '@tanstack/react-query'
 import { GripVertical, Plus } from 'lucide-react'
 import { type KeyboardEvent, type ReactNode, useState } from 'react'
 import { Link, useLocation } from 'wouter'
+import { NoLongerThere } from '../parts/FormFoot.tsx'
 import { MoveButtons } from '../parts/Menu.tsx'
-import { NoLongerThere, Problem, QueryState } from '../parts/Problem.tsx'
+import { Problem, QueryState } from '../parts/Problem.tsx'
 import { Switch } from '../parts/Segments.tsx'
 import { Badge } from '../parts/StateMark.tsx'
 import { useCall } from '../parts/useForm.ts'
@@ -52,7 +53,15 @@ export function ActionsScreen({ endpoint, item }: { endpoint: Endpoint; item: st
         )}
       </div>
       <Problem error={change.error} />
-      {item !== 'new' && <NoLongerThere what="action" id={item} of={list} items={actions} />}
+      {item !== 'new' && (
+        <NoLongerThere
+          what="action"
+          id={item}
+          of={list}
+          items={actions}
+          keptAs={`action form ${endpoint.id} ${item}`}
+        />
+      )}
       {item === 'new' && (
         <ActionForm endpoint={endpoint} action={undefined} options={options} onClose={() => navigate(home)} />
       )}

@@ -1,10 +1,14 @@
-import type { ReactNode } from 'react'
+import type { UseQueryResult } from '@tanstack/react-query'
+import { type ReactNode, useState } from 'react'
 import { problemBeside, problemOf } from '../words/problem.ts'
 import { Button, ConfirmButton } from './Button.tsx'
+import { CopyButton } from './CopyButton.tsx'
 import { Dialog } from './Dialog.tsx'
+import { Card } from './Page.tsx'
 import { Problems } from './Problem.tsx'
 import { Table } from './Table.tsx'
-import type { Conflict, Form } from './useForm.ts'
+import { type Conflict, changesOf, type Form } from './useForm.ts'
+import { changeKept } from './usePersisted.ts'
 
 interface Props {
   readonly form: Pick<Form<object, unknown>, 'beside' | 'close' | 'conflict' | 'isSaving' | 'removal'>
@@ -123,4 +127,63 @@ export function ConflictNote({ conflict }: { conflict: Conflict }) {
 function shown(draft: object, name: string): string {
   const value: unknown = Reflect.get(draft, name)
   return typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? '')
+}
+
+interface NoLongerThereProps {
+  readonly what: string
+  /** Id in the address; undefined without. */
+  readonly id: string | undefined
+  readonly of: Pick<UseQueryResult, 'isFetching'>
+  readonly items: readonly { readonly id: string }[]
+  /** Name of the draft of its form. */
+  readonly keptAs: string
+}
+
+/** Says that what the address names is not in its list, once that has been read again, and shows what was typed in it. */
+export function NoLongerThere({ what, id, of, items, keptAs }: NoLongerThereProps) {
+  if (id === undefined || of.isFetching || items.some((one) => one.id === id)) return null
+  return (
+    <>
+      <p className="banner" role="status">
+        The {what} that was open is no longer there.
+      </p>
+      <KeptDraft key={keptAs} keptAs={keptAs} />
+    </>
+  )
+}
+
+const EMPTY = { draft: {}, began: {} }
+
+/** The changes in a kept draft, one a line; empty if there are none. */
+function keptText(keptAs: string): string {
+  const lines: string[] = []
+  changeKept(keptAs, EMPTY, (kept) => {
+    for (const [name] of changesOf(kept.draft, kept.began)) lines.push(`${name}: ${shown(kept.draft, name)}`)
+    return kept
+  })
+  return lines.join('\n')
+}
+
+function KeptDraft({ keptAs }: { readonly keptAs: string }) {
+  const [text, setText] = useState(() => keptText(keptAs))
+  if (text === '') return null
+  const discard = () => {
+    changeKept(keptAs, EMPTY, () => undefined)
+    setText('')
+  }
+  return (
+    <Card
+      title="What was typed and not saved"
+      acts={
+        <>
+          <CopyButton className="button" label="Copy what was typed" text={() => text}>
+            Copy
+          </CopyButton>
+          <Button onClick={discard}>Discard</Button>
+        </>
+      }
+    >
+      <p className="sees">{text}</p>
+    </Card>
+  )
 }

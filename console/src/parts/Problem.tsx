@@ -40,24 +40,6 @@ export function Problems({ of }: { readonly of: readonly string[] }) {
   ))
 }
 
-interface NoLongerThereProps {
-  readonly what: string
-  /** Id in the address; undefined without. */
-  readonly id: string | undefined
-  readonly of: Pick<UseQueryResult, 'isFetching'>
-  readonly items: readonly { readonly id: string }[]
-}
-
-/** Says that what the address names is not in its list, once that has been read again. */
-export function NoLongerThere({ what, id, of, items }: NoLongerThereProps) {
-  if (id === undefined || of.isFetching || items.some((one) => one.id === id)) return null
-  return (
-    <p className="banner" role="status">
-      The {what} that was open is no longer there.
-    </p>
-  )
-}
-
 const ROWS = [0, 1, 2, 3, 4, 5, 6, 7]
 
 /** Placeholder while content loads. It is hidden for the first 150 ms, so that fast loads do not flicker. */

@@ -3,8 +3,9 @@ import { Plus } from 'lucide-react'
 import { Link, useLocation } from 'wouter'
 import { useAddress } from '../address.ts'
 import { named, Select } from '../parts/Field.tsx'
+import { NoLongerThere } from '../parts/FormFoot.tsx'
 import { MoveButtons } from '../parts/Menu.tsx'
-import { Bones, NoLongerThere, Problem } from '../parts/Problem.tsx'
+import { Bones, Problem } from '../parts/Problem.tsx'
 import { Switch } from '../parts/Segments.tsx'
 import { Badge } from '../parts/StateMark.tsx'
 import { useCall } from '../parts/useForm.ts'
@@ -70,7 +71,9 @@ export function RulesScreen({ endpoint, item }: { endpoint: Endpoint; item: stri
           </WriteLink>
         )}
       </div>
-      {!isNew && <NoLongerThere what="rule" id={item} of={set} items={rules} />}
+      {!isNew && (
+        <NoLongerThere what="rule" id={item} of={set} items={rules} keptAs={`rule ${actionId} ${item}`} />
+      )}
       {!featureInPlan && <p className="banner">Rules are not in this plan.</p>}
       <RuleList endpointId={endpoint.id} actionId={actionId} rules={rules} openId={open?.id} hrefOf={at} />
       {featureInPlan && (

@@ -2,8 +2,9 @@ import { useQuery } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
 import { Link, useLocation } from 'wouter'
 import { Button } from '../parts/Button.tsx'
+import { NoLongerThere } from '../parts/FormFoot.tsx'
 import { Page } from '../parts/Page.tsx'
-import { NoLongerThere, Problem, QueryState } from '../parts/Problem.tsx'
+import { Problem, QueryState } from '../parts/Problem.tsx'
 import { Badge } from '../parts/StateMark.tsx'
 import { useCall } from '../parts/useForm.ts'
 import { WriteLink, Writes } from '../parts/Writes.tsx'
@@ -43,7 +44,7 @@ export function WatchdogsScreen({ id }: { id: string | undefined }) {
       <Writes>
         <QueryState of={list} />
         {id !== 'new' && list.data !== undefined && list.data.totalCount <= items.length && (
-          <NoLongerThere what="watchdog" id={id} of={list} items={items} />
+          <NoLongerThere what="watchdog" id={id} of={list} items={items} keptAs={`watchdog ${id}`} />
         )}
         {id === 'new' && <WatchdogForm watchdog={undefined} onClose={close} />}
         {list.data !== undefined && items.length === 0 && id !== 'new' && (
