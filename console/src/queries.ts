@@ -1,4 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
+import { keepDraftsOf } from './parts/usePersisted.ts'
 import { type Answers, creel, mayPass, type RequestSummary } from './trpc.ts'
 
 const SAMPLES = 100
@@ -76,7 +77,7 @@ export const gapsQuery = (endpointId: string) =>
 
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
-  queryFn: () => creel.sessions.current.query({}),
+  queryFn: async () => keepDraftsOf(await creel.sessions.current.query({})),
   staleTime: 60_000,
 })
 

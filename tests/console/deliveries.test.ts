@@ -240,6 +240,31 @@ test('a sign-in in another tab is enough, and a page of another workspace begins
   expect(faults).toEqual([])
 })
 
+test('a sign-in to another workspace offers no draft of the one before', async () => {
+  const client = await service.newClient()
+  await client.endpoint({ name: 'mine' })
+  const other = await service.newClient()
+  await other.endpoint({ name: 'of the other' })
+  const { page, goTo, faults } = await openConsole(client)
+  await goTo('/watchdogs/new')
+  const name = page.getByLabel('Name', { exact: true })
+  await name.fill('of mine')
+  await page.getByRole('link', { name: /mine/ }).first().waitFor()
+  await page.reload()
+  await page.getByRole('link', { name: /mine/ }).first().waitFor()
+  expect(await name.inputValue()).toBe('of mine')
+  await page.context().clearCookies()
+  await page.reload()
+  await page.getByLabel('API key').fill(other.key)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page
+    .getByRole('link', { name: /of the other/ })
+    .first()
+    .waitFor()
+  expect(await name.inputValue()).toBe('')
+  expect(faults).toEqual([])
+})
+
 test('dead letters are counted by action, and replayed only where they are', async () => {
   await using good = await startReceiver()
   await using bad = await startReceiver({ status: 500 })

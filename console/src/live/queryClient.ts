@@ -1,6 +1,6 @@
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
 import { hearStatus, reconnectMs, session } from '../outage.ts'
-import { forgetDrafts } from '../parts/usePersisted.ts'
+import { keepDraftsOf } from '../parts/usePersisted.ts'
 import { sessionQuery } from '../queries.ts'
 import { creel, retryAfterMs, statusOf } from '../trpc.ts'
 
@@ -59,8 +59,8 @@ export async function resume(): Promise<void> {
   const now = await creel.sessions.current.query({}).catch(() => undefined)
   const before = queryClient.getQueryData(sessionQuery.queryKey)
   if (now === undefined) return
+  keepDraftsOf(now)
   if (before !== undefined && before.workspace.id !== now.workspace.id) {
-    forgetDrafts()
     location.assign('/console/')
     return
   }

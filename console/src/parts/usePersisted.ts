@@ -93,6 +93,18 @@ function fitted(kept: unknown, first: unknown): unknown {
   return { ...first, ...kept, ...Object.fromEntries(members) }
 }
 
+const WORKSPACE = 'workspace'
+
+/** Notes the workspace that this tab shows, and deletes the drafts of the one before. @returns the session */
+export function keepDraftsOf<Session extends { readonly workspace: { readonly id: string } }>(
+  session: Session,
+): Session {
+  const now = JSON.stringify(session.workspace.id)
+  if ((sessionStorage.getItem(WORKSPACE) ?? now) !== now) forgetDrafts()
+  keep(WORKSPACE, session.workspace.id)
+  return session
+}
+
 /** Deletes all kept drafts. */
 export function forgetDrafts(): void {
   for (const key of Object.keys(sessionStorage)) if (key.startsWith(DRAFT)) sessionStorage.removeItem(key)

@@ -4,6 +4,7 @@ import { queryClient, resume, saySignedIn } from '../live/queryClient.ts'
 import { session } from '../outage.ts'
 import { Button } from '../parts/Button.tsx'
 import { Dialog } from '../parts/Dialog.tsx'
+import { keepDraftsOf } from '../parts/usePersisted.ts'
 import { creel } from '../trpc.ts'
 import { Mark } from './Mark.tsx'
 
@@ -24,10 +25,11 @@ function SignInForm({ title, link = '', onSignedIn }: Props) {
   const attempt = async (credential: Credential) => {
     setBusy(true)
     const refusal = await signIn(credential)
+    const isIn = (refusal === null || 'link' in credential) && (await isSignedIn())
     setBusy(false)
     setProblem(refusal)
     setOfKey('key' in credential)
-    if (refusal !== null && !('link' in credential && (await isSignedIn()))) return
+    if (refusal !== null && !isIn) return
     saySignedIn()
     onSignedIn()
   }
@@ -163,10 +165,16 @@ async function signIn(credential: Credential): Promise<string | null> {
   }
 }
 
-/** Whether this browser has a session: then a link that was used already is not needed. */
+/**
+ * Whether this browser has a session: then a link that was used already is not needed. Drafts of another workspace are
+ * deleted before its page is shown.
+ */
 async function isSignedIn(): Promise<boolean> {
   return await creel.sessions.current.query({}).then(
-    () => true,
+    (session) => {
+      keepDraftsOf(session)
+      return true
+    },
     () => false,
   )
 }
