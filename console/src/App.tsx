@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Suspense, useEffect, useState, useSyncExternalStore } from 'react'
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter'
+import { useTitle } from './address.ts'
 import { EndpointBar } from './endpoints/EndpointBar.tsx'
 import { followSignIns, hasLoadedAnything } from './live/queryClient.ts'
 import { session } from './outage.ts'
@@ -60,14 +61,7 @@ export function App() {
                   <Route path="/access" component={AccessScreen} />
                   <Route path="/audit" component={AuditScreen} />
                   <Route path="/" component={FirstEndpoint} />
-                  <Route>
-                    <main id="main" className="nothing">
-                      <h1>There is no such page</h1>
-                      <Link href="/" className="button">
-                        Go to endpoints
-                      </Link>
-                    </main>
-                  </Route>
+                  <Route component={NoSuchPage} />
                 </Switch>
               </Suspense>
             </Boundary>
@@ -77,6 +71,19 @@ export function App() {
       </Switch>
       <Toasts />
     </>
+  )
+}
+
+function NoSuchPage() {
+  const title = 'There is no such page'
+  useTitle(title)
+  return (
+    <main id="main" className="nothing">
+      <h1>{title}</h1>
+      <Link href="/" className="button">
+        Go to endpoints
+      </Link>
+    </main>
   )
 }
 
@@ -101,10 +108,7 @@ function EndpointPage({ endpointId, rest }: { endpointId: string; rest: string }
   const endpoint = useQuery(endpointQuery(endpointId))
   const [first = '', second] = rest.split('/')
   const place = isPlace(first) ? first : 'captures'
-  const name = endpoint.data?.name
-  useEffect(() => {
-    document.title = name === undefined ? 'Creel' : `${name} · Creel`
-  }, [name])
+  useTitle(endpoint.data?.name)
   if (endpoint.data === undefined || statusOf(endpoint.error) === 404) {
     return (
       <main id="main" className="page" aria-busy={endpoint.isLoading}>
@@ -144,6 +148,7 @@ const NewEndpoint = lazyPart(async () => (await import('./endpoints/NewEndpoint.
 
 /** Start page: the endpoint with the latest capture. */
 function FirstEndpoint() {
+  useTitle()
   const endpoints = useQuery(endpointsQuery)
   const [isNew, setNew] = useState(false)
   if (endpoints.data === undefined) {

@@ -1,4 +1,4 @@
-import { useCallback } from 'react'
+import { useCallback, useLayoutEffect } from 'react'
 import { useSearchParams } from 'wouter'
 
 const TABS = ['body', 'headers', 'query', 'deliveries'] as const
@@ -66,4 +66,11 @@ export function useAddress(): [URLSearchParams, ChangeAddress] {
 
 function idOf(text: string | null): number | undefined {
   return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : undefined
+}
+
+/** Titles the page; only Creel before its name is known. Before the effects of its parts, which may add to the title. */
+export function useTitle(title = ''): void {
+  useLayoutEffect(() => {
+    document.title = `${title && `${title} · `}Creel`
+  }, [title])
 }

@@ -84,6 +84,42 @@ test('Enter that ends the composition of a word runs no command', async () => {
   expect(new URL(page.url()).pathname).toBe('/console/health')
   await page.keyboard.press('Enter')
   await page.waitForURL('**/usage')
+
+  const endpoint = await service.alice.endpoint({ name: 'composed' })
+  await opened.goTo(`/e/${endpoint.id}/settings`)
+  const provider = page.getByRole('combobox', { name: 'Provider' })
+  await provider.fill('strip')
+  await page
+    .getByRole('option', { name: /^Stripe/ })
+    .first()
+    .waitFor()
+  await page.evaluate(`document.activeElement.dispatchEvent(new KeyboardEvent('keydown',
+    { key: 'Enter', isComposing: true, bubbles: true, cancelable: true }))`)
+  await page
+    .getByRole('option', { name: /^Stripe/ })
+    .first()
+    .waitFor()
+  expect(await provider.inputValue()).toBe('strip')
+  expect(faults).toEqual([])
+})
+
+test('each page has its own title, also after another one', async () => {
+  const { page, faults } = opened
+  const endpoint = await service.alice.endpoint({ name: 'titled' })
+  const { id } = await endpoint.capture({ body: '{}' })
+  const go = (path: string) => page.evaluate(`history.pushState(null, '', '/console${path}')`)
+  const titled = (title: string) => eventually(title, async () => (await page.title()) === title)
+  await opened.goTo(`/e/${endpoint.id}?r=${id}`)
+  await titled('POST / · titled · Creel')
+  await go('/health')
+  await titled('Health · Creel')
+  // All of it is known by now, so that its parts are shown at once.
+  await go(`/e/${endpoint.id}?r=${id}`)
+  await titled('POST / · titled · Creel')
+  await go(`/e/${endpoint.id}`)
+  await titled('titled · Creel')
+  await go('/nope')
+  await titled('There is no such page · Creel')
   expect(faults).toEqual([])
 })
 

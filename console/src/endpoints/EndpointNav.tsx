@@ -75,17 +75,18 @@ export function EndpointNav() {
           placeholder="Filter"
           value={typed}
           onChange={({ target }) => setTyped(target.value)}
-          onKeyDown={({ key }) => {
-            if (key === 'Enter' && items[0] !== undefined) navigate(`/e/${items[0].id}`)
+          onKeyDown={({ key, nativeEvent }) => {
+            if (key === 'Enter' && !nativeEvent.isComposing && items[0] !== undefined)
+              navigate(`/e/${items[0].id}`)
           }}
         />
       )}
-      {typed !== '' && items.length === 0 && (
+      {totalCount > all.length ? (
         <p className="hint">
-          {totalCount > all.length
-            ? `None of the newest ${count(all.length)} endpoints has this name.`
-            : 'No endpoint has this name.'}
+          The newest {count(all.length)} of {count(totalCount)} endpoints.
         </p>
+      ) : (
+        typed !== '' && items.length === 0 && <p className="hint">No endpoint has this name.</p>
       )}
       <ul className="endpoints">
         {groups.map(({ name, items: of }) =>

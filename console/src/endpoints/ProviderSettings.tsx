@@ -157,7 +157,7 @@ function ProviderPicker({ slug, onChange }: { slug: string; onChange: (slug: str
     setTyped(undefined)
   }
   const press = (event: KeyboardEvent) => {
-    if (typed === undefined) return
+    if (typed === undefined || event.nativeEvent.isComposing) return
     if (event.key === 'ArrowDown') setChosen(Math.min(offered.length - 1, chosen + 1))
     else if (event.key === 'ArrowUp') setChosen(Math.max(0, chosen - 1))
     else if (event.key === 'Enter') choose(offered[chosen]?.slug)

@@ -1,9 +1,8 @@
-import { type ReactNode, useEffect } from 'react'
+import type { ReactNode } from 'react'
+import { useTitle } from '../address.ts'
 
 export function Page({ title, head, children }: { title: string; head?: ReactNode; children: ReactNode }) {
-  useEffect(() => {
-    document.title = `${title} · Creel`
-  }, [title])
+  useTitle(title)
   return (
     <main id="main" className="page">
       <header className="page-bar">

@@ -26,9 +26,11 @@ export function Title({
   useEffect(() => {
     if (title === undefined) return
     const before = document.title
-    document.title = `${title} · ${before}`
+    const own = `${title} · ${before}`
+    document.title = own
     return () => {
-      document.title = before
+      // Another page may have its title by now.
+      if (document.title === own) document.title = before
     }
   }, [title])
   return (

@@ -1,5 +1,6 @@
 import { type FormEvent, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { useLocation } from 'wouter'
+import { useTitle } from '../address.ts'
 import { queryClient, resume, saySignedIn } from '../live/queryClient.ts'
 import { session } from '../outage.ts'
 import { Button } from '../parts/Button.tsx'
@@ -98,6 +99,7 @@ export function SignInAgain() {
 
 /** Replaces the page for a browser without a session. After signing in, the page appears. */
 export function SignInHere() {
+  useTitle('Sign in')
   const enter = () => {
     queryClient.clear()
     session.set('in')
@@ -117,6 +119,7 @@ const CONSENT_PAGE = '/oauth/authorize?'
  * before it is used. `?to=` names the page of the console to show then, or the page that asks to let an agent in.
  */
 export function SignInScreen() {
+  useTitle('Sign in')
   const [, navigate] = useLocation()
   const [link] = useState(() => location.hash.slice(1))
   const [page] = useState(() => {
