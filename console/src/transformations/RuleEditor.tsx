@@ -200,6 +200,7 @@ export function RuleEditor({ endpoint, actionId, rule, before, onSaved, onRemove
             endpointId={endpoint.id}
             actionId={actionId}
             rule={rule}
+            isChanged={isChanged}
             onRestored={() => showStored(rule.id)}
           />
         )}
@@ -225,11 +226,13 @@ interface RuleVersionsProps {
   readonly endpointId: string
   readonly actionId: string
   readonly rule: Rule
+  /** Whether the editor has a draft, which a restored version would replace. */
+  readonly isChanged: boolean
   readonly onRestored: () => Promise<void>
 }
 
 /** Every version of a rule. An old one can be compared with the current one, and restored as a new version. */
-function RuleVersions({ endpointId, actionId, rule, onRestored }: RuleVersionsProps) {
+function RuleVersions({ endpointId, actionId, rule, isChanged, onRestored }: RuleVersionsProps) {
   const versions = useQuery(versionsQuery(endpointId, rule.id, rule.version))
   const [compared, setCompared] = useState<number>()
   const restore = useCall(
@@ -248,6 +251,7 @@ function RuleVersions({ endpointId, actionId, rule, onRestored }: RuleVersionsPr
     <section className="cards" aria-label="Versions">
       <h3>Versions</h3>
       <Problem error={restore.error ?? versions.error} />
+      {isChanged && <p className="hint">Save or reset your changes before you restore a version.</p>}
       {items.map(({ createdAt, restoredFrom, version }) => (
         <div key={version} className="acts">
           <b>v{version}</b>
@@ -262,7 +266,7 @@ function RuleVersions({ endpointId, actionId, rule, onRestored }: RuleVersionsPr
                 Compare v{version} with v{rule.version}
               </Button>
               <Writes>
-                <Button look="small" {...restore.button(version)}>
+                <Button look="small" {...restore.button(version)} disabled={isChanged || restore.isPending}>
                   Restore v{version}
                 </Button>
               </Writes>

@@ -18,13 +18,8 @@ const ProblemItem = z
     pointer: z
       .string()
       .nullable()
-      .describe(
-        'JSON Pointer into the request body, as URI fragment; null for input of the query or the path',
-      ),
-    parameter: z
-      .string()
-      .nullable()
-      .describe('Name of the query parameter; null for input of the body or the path'),
+      .describe('JSON Pointer into the request body, as URI fragment; null for query and path'),
+    parameter: z.string().nullable().describe('Name of the query parameter; null for body and path'),
     code: z.string().describe(`One of ${ITEM_CODES.join(', ')}; more may come`),
     detail: z.string().describe('One sentence for people'),
   })
