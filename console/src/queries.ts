@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
-import { keepDraftsOf } from './parts/usePersisted.ts'
 import { type Answers, creel, mayPass, type RequestSummary } from './trpc.ts'
+import { keepDraftsOf } from './usePersisted.ts'
 
 const SAMPLES = 100
 

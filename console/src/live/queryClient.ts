@@ -1,8 +1,8 @@
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
 import { hearStatus, reconnectMs, session } from '../outage.ts'
-import { keepDraftsOf } from '../parts/usePersisted.ts'
 import { sessionQuery } from '../queries.ts'
 import { creel, retryAfterMs, statusOf } from '../trpc.ts'
+import { keepDraftsOf } from '../usePersisted.ts'
 
 const RETRIES = 3
 

@@ -9,10 +9,10 @@ import {
   useSyncExternalStore,
 } from 'react'
 import { outage, reconnectMs, watched } from '../outage.ts'
+import { forgetDrafts } from '../usePersisted.ts'
 import { ago, clock } from '../words/format.ts'
 import { Button } from './Button.tsx'
 import { Bones } from './Problem.tsx'
-import { forgetDrafts } from './usePersisted.ts'
 
 interface Props {
   /** The boundary starts over when this changes, such as the address. */

@@ -1,5 +1,6 @@
 import type { UseQueryResult } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
+import { changeKept } from '../usePersisted.ts'
 import { problemBeside, problemOf } from '../words/problem.ts'
 import { Button, ConfirmButton } from './Button.tsx'
 import { CopyButton } from './CopyButton.tsx'
@@ -8,7 +9,6 @@ import { Card } from './Page.tsx'
 import { Problems } from './Problem.tsx'
 import { Table } from './Table.tsx'
 import { type Conflict, changesOf, type Form } from './useForm.ts'
-import { changeKept } from './usePersisted.ts'
 
 interface Props {
   readonly form: Pick<Form<object, unknown>, 'beside' | 'close' | 'conflict' | 'isSaving' | 'removal'>

@@ -1,8 +1,8 @@
 import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useEffect, useId, useRef, useState } from 'react'
+import { changeKept, usePersisted } from '../usePersisted.ts'
 import { type ProblemWords, problemAt, problemBeside, problemOf } from '../words/problem.ts'
 import { toast } from './Toasts.tsx'
-import { changeKept, usePersisted } from './usePersisted.ts'
 
 /**
  * A call that changes something.

@@ -5,8 +5,8 @@ import { queryClient, resume, saySignedIn } from '../live/queryClient.ts'
 import { session } from '../outage.ts'
 import { Button } from '../parts/Button.tsx'
 import { Dialog } from '../parts/Dialog.tsx'
-import { keepDraftsOf } from '../parts/usePersisted.ts'
 import { creel } from '../trpc.ts'
+import { keepDraftsOf } from '../usePersisted.ts'
 import { Mark } from './Mark.tsx'
 
 interface Props {
