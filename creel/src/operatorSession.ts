@@ -101,12 +101,17 @@ async function configOf(
   )
   const [config, ...others] = asked.flatMap((cell) => (cell.status === 'fulfilled' ? (cell.value ?? []) : []))
   if (config !== undefined && others.length > 0) {
-    const names = [config, ...others].map(({ cell }) => cell?.name).join(', ')
-    throw new StartupError(`Several cells have a workspace "${workspace}": ${names}. Name one with --cell.`)
+    throw severalHave(workspace, [config, ...others])
   }
   const fault = asked.find((cell) => cell.status === 'rejected')
   if (config === undefined && fault !== undefined) throw fault.reason
   return config ?? configs[0]
+}
+
+/** The refusal of a name that workspaces of several cells have. */
+export function severalHave(workspace: string, configs: readonly Config[]): StartupError {
+  const names = configs.map(({ cell }) => cell?.name).join(', ')
+  return new StartupError(`Several cells have a workspace "${workspace}": ${names}. Name one with --cell.`)
 }
 
 async function configsFor(environment: Environment) {

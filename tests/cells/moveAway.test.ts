@@ -61,3 +61,24 @@ test('the moves of the others are listed, and none begins whose workspace may be
     ['cell-2', 'moved'],
   ])
 })
+
+test('of workspaces with one name --cell chooses the one that moves, and a purge tells them apart', async () => {
+  const create = async (cell: string) => {
+    const made = await creel('workspace', 'create', '--name', 'twin', '--cell', cell, '--json')
+    return z.looseObject({ id: z.string() }).parse(JSON.parse(made.stdout)).id
+  }
+  await create('cell-1')
+  const second = await create('cell-2')
+  const unclear = await creel('workspace', 'move', 'twin', '--to', 'cell-3')
+  expect(unclear.stderr).toContain(
+    'Several cells have a workspace "twin": cell-1, cell-2. Name one with --cell.',
+  )
+  expect(unclear.exitCode).toBe(1)
+  const chosen = await creel('workspace', 'move', 'twin', '--to', 'cell-3', '--cell', 'cell-2', '--json')
+  expect(JSON.parse(chosen.stdout)).toMatchObject({ workspaceId: second, state: 'moved' })
+  await create('cell-2')
+  const purged = await creel('workspace', 'move', 'twin', '--purge', '--json')
+  expect(JSON.parse(purged.stdout)).toMatchObject({ workspaceId: second, state: 'purged' })
+  const again = await creel('workspace', 'move', 'twin', '--purge')
+  expect(again.stderr).toContain('No cell has captures left')
+})

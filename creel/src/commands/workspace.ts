@@ -1,20 +1,18 @@
 import { type Db, queueWorkOf } from '@creel/core'
-import {
-  abortMove,
-  findMove,
-  listMoves,
-  type Move,
-  MoveError,
-  moveWorkspace,
-  purgeMoved,
-} from '@creel/core/cells'
+import { abortMove, listMoves, type Move, MoveError, moveWorkspace, purgeMoved } from '@creel/core/cells'
 import { PLAN_KEYS, type PlanKey } from '@creel/core/plans'
 import { type JsonOption, printHint, printJson, printTable, printText } from '@creel/terminal/output/print'
 import { type Command, Option } from 'commander'
 import { pino } from 'pino'
 import { type Config, configsOfCells } from '../config/index.ts'
 import { connectAsOwner } from '../database/index.ts'
-import { asOperator, asOperatorOfAll, type CellAnswer, type Operator } from '../operatorSession.ts'
+import {
+  asOperator,
+  asOperatorOfAll,
+  type CellAnswer,
+  type Operator,
+  severalHave,
+} from '../operatorSession.ts'
 import type { ProgramParts } from '../programParts.ts'
 import { openCommandServices } from '../service/commandServices.ts'
 import { StartupError, wordsOf } from '../startupError.ts'
@@ -125,7 +123,7 @@ function addMoveCommands(command: Command): void {
       if (options.json === true) return printJson(shown(move))
       printText(`${move.workspaceName}: ${move.state} (${move.copiedRows} rows, to ${move.toCell}).`)
       if (move.state === 'moved') {
-        printHint(`Next, when all is well: creel workspace move ${workspace} --purge`)
+        printHint(`Next, when all is well: creel workspace move ${move.workspaceId} --purge`)
         printHint('Until then erasures, purges and retention do not reach the copies in the former cell.')
       }
     })
@@ -166,12 +164,15 @@ const shown = (move: Move) => ({
 
 const nameOf = ({ cell }: Config): string => cell?.name ?? ''
 
-async function act(workspace: string, { to, abort, purge }: MoveCommandOptions): Promise<Move> {
+async function act(given: string, { to, abort, purge }: MoveCommandOptions): Promise<Move> {
   if ([to, abort, purge].filter((one) => one !== undefined).length !== 1) {
     throw new StartupError('Give --to <cell>, --abort or --purge.')
   }
-  const configs = configsOfCells(configOfCells())
-  const source = await sourceOf(workspace, configs, purge === true)
+  const config = configOfCells()
+  // The target may be any cell: --cell chooses the one that the workspace is in.
+  const configs = configsOfCells({ ...config, CREEL_CELL: undefined })
+  const source = await sourceOf(given, configs, { cell: config.CREEL_CELL, isLeft: purge === true })
+  const workspace = source.workspaceId
   try {
     return await withCell(source.config, async (from) => {
       if (purge === true) return await purgeMoved(from, workspace)
@@ -197,41 +198,80 @@ async function act(workspace: string, { to, abort, purge }: MoveCommandOptions):
   }
 }
 
+interface Source {
+  readonly config: Config
+  readonly workspaceId: string
+  /** Target of the move that is under way. */
+  readonly toCell?: string
+}
+
 /**
- * The cell that has a workspace, or from which it is moving; for a purge the one that it has left. While a switch is in
+ * The cell that has a workspace, or from which it is moving; for a purge one that it has left. While a switch is in
  * doubt, both cells may have it, so no move begins while a cell cannot be asked: it may be the source of one.
  *
- * @throws StartupError
+ * @param options `cell` is the only one that may be the source
+ * @throws StartupError also if cells have several workspaces with the name
  */
 async function sourceOf(
   workspace: string,
   configs: readonly Config[],
-  isLeft: boolean,
-): Promise<{ readonly config: Config; readonly toCell: string | undefined }> {
-  const { answers, fault } = await askAll(configs, async (db, config) => {
-    const move = await findMove(db, workspace)
-    const row = await db
-      .selectFrom('workspaces')
-      .select('id')
-      .where((where) =>
-        where.or([where('name', '=', workspace), where.eb(where.cast('id', 'text'), '=', workspace)]),
-      )
-      .executeTakeFirst()
-    const isHere = row !== undefined
-    const isUnderWay = move?.state === 'copying' || move?.state === 'switching'
-    const hasLeft = move?.state === 'moved' && !isHere
-    return { config, isHere, hasLeft, toCell: isUnderWay ? move.toCell : undefined }
-  })
-  const found = answers.find((cell) => (isLeft ? cell.hasLeft : cell.toCell !== undefined))
-  if (found !== undefined) return found
+  { cell, isLeft }: { readonly cell: string | undefined; readonly isLeft: boolean },
+): Promise<Source> {
+  const { answers, fault } = await askAll(configs, async (db, config) =>
+    (isLeft ? leftIn : movableIn)(db, config, workspace),
+  )
+  const all = answers.flatMap((found) => found ?? [])
+  const underWay = all.filter(({ toCell }) => toCell !== undefined)
+  const arrived = (one: Source) => !underWay.includes(one) && underWay.some((move) => isSame(move, one))
+  const sources = all.filter((one) => !arrived(one) && (cell === undefined || nameOf(one.config) === cell))
+  const [source] = sources
+  if (source !== undefined && !sources.every((one) => isSame(one, source))) {
+    throw severalHave(
+      workspace,
+      sources.map(({ config }) => config),
+    )
+  }
+  const isKnown = isLeft || source?.toCell !== undefined
+  if (source !== undefined && (isKnown || fault === undefined)) return source
   if (fault !== undefined) throw fault
-  const present = isLeft ? undefined : answers.find(({ isHere }) => isHere)
-  if (present !== undefined) return present
+  const place = cell === undefined ? '' : ` in ${cell}`
   throw new StartupError(
     isLeft
-      ? `No cell has captures left of a workspace with the id or name "${workspace}".`
-      : `There is no workspace with the id or name "${workspace}".`,
+      ? `No cell has captures left of a workspace with the id or name "${workspace}"${place}.`
+      : `There is no workspace with the id or name "${workspace}"${place}.`,
   )
+}
+
+const isSame = (one: Source, other: Source): boolean => one.workspaceId === other.workspaceId
+
+async function movableIn(db: Db, config: Config, workspace: string): Promise<Source | undefined> {
+  const moves = await movesOf(db, workspace)
+  const underWay = moves.find(({ state }) => state === 'copying' || state === 'switching')
+  if (underWay !== undefined) return { config, workspaceId: underWay.workspaceId, toCell: underWay.toCell }
+  const [here] = await workspacesIn(db, [workspace])
+  return here && { config, workspaceId: here.id }
+}
+
+/** The newest stay in the cell that left captures. Another workspace may have the name there by now. */
+async function leftIn(db: Db, config: Config, workspace: string): Promise<Source | undefined> {
+  const moved = (await movesOf(db, workspace)).filter(({ state }) => state === 'moved')
+  const ids = moved.map(({ workspaceId }) => workspaceId)
+  const here = new Set((await workspacesIn(db, ids)).map(({ id }) => id))
+  const workspaceId = ids.find((id) => !here.has(id))
+  return workspaceId === undefined ? undefined : { config, workspaceId }
+}
+
+const movesOf = async (db: Db, workspace: string): Promise<readonly Move[]> =>
+  (await listMoves(db)).filter((move) => [move.workspaceId, move.workspaceName].includes(workspace))
+
+/** Workspaces of a cell by their ids or names. */
+async function workspacesIn(db: Db, known: readonly string[]): Promise<readonly { readonly id: string }[]> {
+  if (known.length === 0) return []
+  return await db
+    .selectFrom('workspaces')
+    .select('id')
+    .where((where) => where.or([where('name', 'in', known), where.eb(where.cast('id', 'text'), 'in', known)]))
+    .execute()
 }
 
 /** Asks all cells at once. `fault` is that of one that cannot be asked, and names it. */
