@@ -49,3 +49,19 @@ test('a file that the URL of a cell names and that cannot be read is a mistake o
   expect(stderr).toContain('databaseUrl of cell one names a file in sslrootcert that cannot be read')
   expect(exitCode).toBe(2)
 })
+
+test.each([
+  ['1', '1', 'was not changed: cells.2.number is that of another cell'],
+  ['3', 'x', 'Give a number from 0 to 1000.'],
+])(
+  'a cell that does not fit the file is refused with a sentence: number %s, weight %s',
+  async (number, weight, words) => {
+    const before = await Bun.file(file).text()
+    const three = ['three', '--url', 'postgres://127.0.0.1:9/three', '--number', number, '--weight', weight]
+    const { exitCode, stderr } = await runCreel(['cells', 'add', ...three], { env })
+    expect(stderr).toContain(words)
+    expect(stderr).not.toContain('unexpected error')
+    expect(exitCode).toBe(2)
+    expect(await Bun.file(file).text()).toBe(before)
+  },
+)

@@ -1,11 +1,11 @@
 import { readFile, realpath, stat } from 'node:fs/promises'
-import { type Cell, cellNameOf, parseCells } from '@creel/core/cells'
+import { type Cell, CellsFileError, cellNameOf, parseCells } from '@creel/core/cells'
 import { migrationState } from '@creel/migrations'
 import { replaceFile } from '@creel/terminal/connection/profile'
 import { type JsonOption, printJson, printTable, printText } from '@creel/terminal/output/print'
 import { type Command, InvalidArgumentError } from 'commander'
 import { pino } from 'pino'
-import { type Config, configsOfCells, decodeConfig } from '../config/index.ts'
+import { type Config, ConfigError, configsOfCells, decodeConfig } from '../config/index.ts'
 import { connectAsOwner } from '../database/index.ts'
 import { StartupError, wordsOf } from '../startupError.ts'
 
@@ -48,7 +48,7 @@ export function addCellsCommands(command: Command): void {
     .requiredOption('--number <number>', 'its number: 1 to 4095, never used before', wholeNumber)
     .requiredOption('--url <url>', 'its DATABASE_URL')
     .option('--read-url <url>', 'its replica for lists and searches')
-    .option('--weight <number>', 'share of new workspaces, relative to the others; 0: none', Number, 1)
+    .option('--weight <number>', 'share of new workspaces, relative to the others; 0: none', share, 1)
     .action(async (name: string, { number, url, readUrl, weight }: AddOptions) => {
       const added = { name, number, databaseUrl: url, ...(readUrl !== undefined && { readUrl }), weight }
       await changeFile((cells) => [...cells, added])
@@ -77,6 +77,11 @@ interface AddOptions {
 
 function wholeNumber(text: string): number {
   if (!/^\d{1,4}$/.test(text)) throw new InvalidArgumentError('Give a number from 1 to 4095.')
+  return Number(text)
+}
+
+function share(text: string): number {
+  if (!/^\d+(\.\d+)?$/.test(text)) throw new InvalidArgumentError('Give a number from 0 to 1000.')
   return Number(text)
 }
 
@@ -116,13 +121,20 @@ async function stateOf(config: Config): Promise<{ readonly name: string; readonl
 /**
  * Replaces the file at once, so that no program reads half of it, and leaves it to the same readers: the service may run
  * as another account. Checks the result first.
+ *
+ * @throws ConfigError when it would have mistakes
  */
 async function changeFile(change: (cells: readonly FileCell[]) => readonly FileCell[]): Promise<void> {
   const file = configOfCells().CREEL_CELLS_FILE
   if (file === undefined) return
   const cells = change(parseCells(await readFile(file, 'utf8')))
   const text = `${JSON.stringify({ cells }, null, 2)}\n`
-  parseCells(text)
+  try {
+    parseCells(text)
+  } catch (error) {
+    if (!(error instanceof CellsFileError)) throw error
+    throw new ConfigError(error.mistakes.map((mistake) => `${file} was not changed: ${mistake}`))
+  }
   const path = await realpath(file)
   await replaceFile(path, text, await stat(path))
 }
