@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { fencesOf, textOf } from '../docs/markdown.ts'
 import { atEnd } from '../support/atEnd.ts'
+import { envOf } from '../support/cells.ts'
 import { adminUrl } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { runCreel, startProcess, temporaryFolder } from '../support/process.ts'
@@ -11,13 +12,13 @@ import { administer, urlOfDatabase } from '../support/templateDatabase.ts'
 const RUN_BY = 'run-by: tests/program/database.test.ts'
 
 /** The statements of the page, with the names of this run. */
-function grantsFor(name: string): string[] {
+function grantsFor(name: string, role: string): string[] {
   const fence = fencesOf(textOf('docs/operations.md')).find(
     ({ language, remark }) => language === 'sql' && remark === RUN_BY,
   )
   return (fence?.code ?? '')
     .replaceAll(/^--.*$/gm, '')
-    .replaceAll('creel_service', name)
+    .replaceAll('creel_service', role)
     .replaceAll(/\bdatabase creel\b/g, `database ${name}`)
     .replaceAll('choose one', 'secret')
     .split(';')
@@ -25,21 +26,34 @@ function grantsFor(name: string): string[] {
     .filter((statement) => statement !== '')
 }
 
+/** Databases with exactly the documented grants, of one role. */
+async function documentedDatabases(count = 1) {
+  const role = newName()
+  const admin = adminUrl()
+  const names = Array.from({ length: count }, (_, at) => (at === 0 ? role : `${role}_${at}`))
+  atEnd('databases', () =>
+    administer(
+      admin,
+      ...names.map((name) => `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
+      `DROP ROLE IF EXISTS ${role}`,
+    ),
+  )
+  for (const [at, name] of names.entries()) {
+    const grants = grantsFor(name, role)
+    expect(grants).toHaveLength(5)
+    await administer(admin, ...grants.slice(at === 0 ? 0 : 1, 4))
+    await administer(urlOfDatabase(admin, name), ...grants.slice(4))
+  }
+  const urlOf = (name: string) => urlOfDatabase(admin, name).replace(/\/\/(?:[^@/]*@)?/, `//${role}:secret@`)
+  return { admin, role, databases: names.map((name) => ({ name, url: urlOf(name) })) }
+}
+
 const newName = () => `test_${randomBytes(8).toString('hex')}`
 
 describe('the database', () => {
   test('is served by a role with exactly the documented grants, and a connection that ends is opened again', async () => {
-    const name = newName()
-    const admin = adminUrl()
-    const grants = grantsFor(name)
-    expect(grants).toHaveLength(5)
-    atEnd('databases', async () => {
-      await administer(admin, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`, `DROP ROLE IF EXISTS ${name}`)
-    })
-    await administer(admin, ...grants.slice(0, 4))
-    await administer(urlOfDatabase(admin, name), ...grants.slice(4))
-    const url = urlOfDatabase(admin, name).replace(/\/\/(?:[^@/]*@)?/, `//${name}:secret@`)
-
+    const { admin, role, databases } = await documentedDatabases()
+    const url = databases[0]?.url ?? ''
     const creel = await startProcess({
       database: { url },
       env: { CREEL_LOG_LEVEL: 'info', CREEL_DATABASE_CONNECTIONS: '5', CREEL_QUEUE_CONNECTIONS: '3' },
@@ -49,11 +63,27 @@ describe('the database', () => {
     expect(await capture()).toBe(200)
     await administer(
       admin,
-      `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`,
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${role}'`,
     )
     await eventually('captures again', async () => (await capture()) === 200)
     expect(await creel.stop()).toBe(0)
     expect(creel.stderr()).not.toMatch(/"stack"|\n\s+at /)
+  })
+
+  test('moves a workspace by a role with exactly the documented grants, and names the one for moves if it lacks', async () => {
+    const { admin, role, databases } = await documentedDatabases(2)
+    const env = await envOf(databases)
+    const target = databases.at(-1)?.name ?? ''
+    const creel = (...words: readonly string[]) => runCreel(words, { env })
+    expect((await creel('migrate', '--all')).exitCode).toBe(0)
+    expect((await creel('workspace', 'create', '--name', 'tempo', '--cell', 'cell-1')).exitCode).toBe(0)
+    await administer(admin, `revoke temporary on database ${target} from ${role}`)
+    const refused = await creel('workspace', 'move', 'tempo', '--to', 'cell-2')
+    expect(refused.stderr).toContain(`grant temporary on database ${target} to ${role};`)
+    expect(refused.stderr).not.toMatch(/\n\s+at /)
+    await administer(admin, ...grantsFor(target, role).slice(3, 4))
+    const moved = await creel('workspace', 'move', 'tempo', '--to', 'cell-2')
+    expect(moved.stdout).toContain('tempo: moved')
   })
 
   test('is refused with a sentence when it does not store UTF8', async () => {

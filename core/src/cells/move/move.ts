@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Db, Trx } from '../../platform/db/index.ts'
+import { codeOf, type Db, type Trx } from '../../platform/db/index.ts'
 import { copyAll, copyChanged, type KeysThere, keysIn, type Pair, purgeBig } from './big.ts'
 import {
   ARRIVES,
@@ -54,7 +54,7 @@ export async function moveWorkspace(pair: Pair, options: MoveOptions): Promise<M
   const { workspace, report } = options
   for (const session of [source, target]) {
     await query(session, `set timezone = 'UTC'`)
-    await prepareSteps(session)
+    await prepareSteps(session).catch((error: unknown) => explainGrant(session, error))
   }
   const tables = await movedTables(source)
   await requireSameSchema(pair)
@@ -128,6 +128,20 @@ export async function purgeMoved(source: Db, workspace: string): Promise<Move> {
   await purgeBig(source, move.progress.endpointIds)
   await changeMove(source, move.id, { state: 'purged' })
   return { ...move, state: 'purged' }
+}
+
+/** `insufficient_privilege` */
+const NO_GRANT = '42501'
+
+/** @throws MoveError with the statement that a role lacks, else the error */
+async function explainGrant(session: Db, cause: unknown): Promise<never> {
+  if (codeOf(cause) !== NO_GRANT) throw cause
+  const text = `select format('grant temporary on database %I to %I', current_database(), current_user) as missing`
+  const [row] = await query<{ missing: string }>(session, text)
+  throw new MoveError(
+    `A move needs a temporary function in each cell. Let the owner of the database run: ${row?.missing};`,
+    { cause },
+  )
 }
 
 /** Time for which a command waits until PostgreSQL has ended the sessions of one that was killed. */
