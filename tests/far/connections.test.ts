@@ -6,6 +6,7 @@ import { sql } from 'kysely'
 import { pino } from 'pino'
 import { createTestDatabase, limitStatements } from '../support/database.ts'
 import { startFar } from '../support/far.ts'
+import { administer } from '../support/templateDatabase.ts'
 
 test('a statement on a connection that loses every packet fails, and so does its transaction; the next one has a new connection', async () => {
   const far = await startFar(await createTestDatabase(), 1)
@@ -30,6 +31,25 @@ test('a connection without a limit waits for its statement, whatever the limit o
   const { db, close } = openDatabase(url, 1, 1, 0)
   await sql`select pg_sleep(0.3)`.execute(db)
   await close()
+})
+
+test('a long transaction may wait, whatever limits of waiting the database has', async () => {
+  const { url } = await createTestDatabase({ isEmpty: true })
+  const name = new URL(url).pathname.slice(1)
+  for (const limit of ['idle_in_transaction_session_timeout', 'idle_session_timeout'])
+    await administer(url, `alter database ${name} set ${limit} = '100ms'`)
+  const [waiting, other] = [openDatabase(url, 1, 1, 0), openDatabase(url, 1, 1, 0)]
+  const wait = () => sql`select pg_sleep(0.3)`.execute(other.db)
+  await waiting.db.connection().execute(async (session) => {
+    await session.transaction().execute(async (trx) => {
+      await sql`select 1`.execute(trx)
+      await wait()
+      await sql`select 2`.execute(trx)
+    })
+    await wait()
+    await sql`select 3`.execute(session)
+  })
+  await Promise.all([waiting.close(), other.close()])
 })
 
 test('a session of the job queue ends its transaction when its process is gone', async () => {

@@ -114,6 +114,13 @@ export async function endWhenGone(client: pg.ClientBase): Promise<void> {
   await client.query(endingGone().map(asSet).join(' '))
 }
 
+/**
+ * SQL that lifts limits of the role or the database: a move waits in transactions and between them, for as long as the
+ * other cell takes. PostgreSQL below 17 has no limit of a transaction.
+ */
+const WITHOUT_LIMITS = `select set_config(name, '0', false) from pg_settings
+  where name in ('idle_in_transaction_session_timeout', 'idle_session_timeout', 'transaction_timeout');`
+
 const asSet = (setting: string) => `set ${setting};`
 
 /** Timeout for getting a connection. After it the caller gets an error that the database is unreachable. */
@@ -180,9 +187,9 @@ function openPool(
   url: string,
   { max, statementSeconds }: { max: number; statementSeconds: number },
 ): pg.Pool {
-  // A move waits in transactions, for as long as the other cell takes.
-  const ends = statementSeconds === 0 ? [] : endingGone(statementSeconds)
-  const settings = [PLANNER, `statement_timeout = '${statementSeconds}s'`, ...ends].map(asSet).join(' ')
+  const limits = [PLANNER, `statement_timeout = '${statementSeconds}s'`]
+  const ofKind = statementSeconds === 0 ? WITHOUT_LIMITS : endingGone(statementSeconds).map(asSet).join(' ')
+  const settings = `${limits.map(asSet).join(' ')} ${ofKind}`
   const pool = new pg.Pool({
     ...poolOf(url),
     max,
