@@ -52,6 +52,9 @@ test('fields of a multipart body are masked by their names, up to the delimiter 
       ['--B=x', `${head}"a"`, '', 'shown', '--B=x', '--B=x', `${head}"api_key"`, '', '***', ''].join(line),
     )
   expect(maskedBody(multipart('token', '{"a":"opens"}', '; filename="a"'))).not.toContain('opens')
+  const padded = maskedBody(`--B \t\r\n${head}"a"\r\n\r\n1\r\n--B\r\n${head}"token"\r\n\r\nopens\r\n--B--`)
+  expect(padded).not.toContain('opens')
+  expect(maskedBody('--a=1&token=opens\n')).toBe('--a=1&token=***')
   expect(maskedBody('--B\r\nContent-Type: text/plain\r\n\r\nname="token"; shown')).toContain('shown')
 })
 
@@ -170,9 +173,9 @@ test.each([
   ['pairs', (count: number) => `a=&${'a&'.repeat(count * 4)}`],
   [
     'parts',
-    (count: number) => `--B\n${'\n--B\nContent-Disposition: form-data; name=token\n'.repeat(count / 6)}`,
+    (count: number) => `--B\n${'\n--B\nContent-Disposition: form-data; name=token\n'.repeat(count / 12)}`,
   ],
-  ['parts without a head', (count: number) => `--B\n${'\n--B'.repeat(count * 2)}`],
+  ['parts without a head', (count: number) => `--B\n${'\n--B'.repeat(count / 2)}`],
   ['names of pairs', (count: number) => `a=&${'a?'.repeat(count * 4)}`],
   ['a name of a pair', (count: number) => `${'a'.repeat(count * 8)}=1`],
 ])('%s cost no more than their length, in short steps', (what, bodyOf) => {

@@ -158,7 +158,7 @@ export function unescaped(name: string): string {
 }
 
 /** The first line of a multipart body, which begins each of its parts. */
-const DELIMITER = /^(?:\r?\n){0,8}(--[^\r\n]{1,70})\r?\n/
+const DELIMITER = /^(?:\r?\n){0,8}(--[^\r\n]{1,70}?)[ \t]*\r?\n/
 /** Header lines of a part beyond these are not read. */
 const PART_HEAD_MAX = 4096
 const DISPOSITION = /^content-disposition:.*$/im
@@ -185,8 +185,9 @@ function* partSecrets(text: string, delimiter: string): SecretSpans {
 /** Secrets of a body: of its JSON, and of its parts or pairs if it begins like multipart or a form. */
 export function bodySecrets(text: string): SecretSpans {
   const delimiter = DELIMITER.exec(text)?.[1]
-  if (delimiter !== undefined) return merged(jsonSecrets(text), partSecrets(text, delimiter))
-  return isForm(text) ? merged(jsonSecrets(text), pairSecrets(text)) : jsonSecrets(text)
+  const spans =
+    delimiter === undefined ? jsonSecrets(text) : merged(jsonSecrets(text), partSecrets(text, delimiter))
+  return isForm(text) ? merged(spans, pairSecrets(text)) : spans
 }
 
 /** Start of a form: the name of the first pair, which does not begin like JSON or XML. Longer names do not count. */
