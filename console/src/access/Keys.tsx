@@ -122,8 +122,8 @@ const LIVES = [0, 1, 30, 90, 365].map((days) => ({
 /** A week. The holders of a key are known, so it can be replaced soon. */
 const OVERLAP_SECONDS_MAX = 604_800
 
-const unseen = ({ name }: Answers['keys']['create']) =>
-  `The key ${name} was created, and not shown. Revoke it, and create another one.`
+const unseen = ({ name, prefix }: Answers['keys']['create']) =>
+  `The new key ${prefix}… (${name}) was not shown. Rotate or revoke it.`
 
 interface Draft {
   readonly name: string

@@ -81,12 +81,13 @@ export function EndpointNav() {
           }}
         />
       )}
-      {totalCount > all.length ? (
+      {totalCount > all.length && (
         <p className="hint">
           The newest {count(all.length)} of {count(totalCount)} endpoints.
         </p>
-      ) : (
-        typed !== '' && items.length === 0 && <p className="hint">No endpoint has this name.</p>
+      )}
+      {typed !== '' && items.length === 0 && (
+        <p className="hint">{totalCount > all.length ? 'None of them' : 'No endpoint'} has this name.</p>
       )}
       <ul className="endpoints">
         {groups.map(({ name, items: of }) =>

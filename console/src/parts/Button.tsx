@@ -7,9 +7,18 @@ interface Props extends ComponentProps<'button'> {
   readonly label?: string
 }
 
-/** A button. It submits its form only with `type="submit"`. */
+/** A button. It submits its form only with `type="submit"`, and once for a double click, however fast the answer is. */
 export function Button({ look = '', label, type = 'button', ...rest }: Props) {
-  return <button type={type} className={`button ${look}`} title={label} aria-label={label} {...rest} />
+  return (
+    <button
+      type={type}
+      className={`button ${look}`}
+      title={label}
+      aria-label={label}
+      onClick={type === 'submit' ? (event) => event.detail > 1 && event.preventDefault() : undefined}
+      {...rest}
+    />
+  )
 }
 
 interface ConfirmProps extends Omit<Props, 'onClick'> {

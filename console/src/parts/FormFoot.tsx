@@ -45,13 +45,7 @@ export function FormFoot({
       {form.conflict !== null && <ConflictNote conflict={form.conflict} />}
       <Problems of={wrong} />
       <div className="form-foot">
-        <Button
-          type="submit"
-          look={look}
-          disabled={form.isSaving || isOff || form.conflict !== null}
-          // A double click submits once, also if the answer comes between its clicks.
-          onClick={(event) => event.detail > 1 && event.preventDefault()}
-        >
+        <Button type="submit" look={look} disabled={form.isSaving || isOff || form.conflict !== null}>
           {form.isSaving ? busy : submit}
         </Button>
         <Button disabled={isSettled} onClick={onCancel}>
@@ -154,14 +148,14 @@ export function NoLongerThere({ what, id, of, items, keptAs }: NoLongerThereProp
 
 const EMPTY = { draft: {}, began: {} }
 
-/** The changes in a kept draft, one a line; empty if there are none. */
+/** The changes in a kept draft, each behind its name unless it is the only one; empty if there are none. */
 function keptText(keptAs: string): string {
-  const lines: string[] = []
+  const values: (readonly [name: string, value: string])[] = []
   changeKept(keptAs, EMPTY, (kept) => {
-    for (const [name] of changesOf(kept.draft, kept.began)) lines.push(`${name}: ${shown(kept.draft, name)}`)
+    for (const [name] of changesOf(kept.draft, kept.began)) values.push([name, shown(kept.draft, name)])
     return kept
   })
-  return lines.join('\n')
+  return values.map(([name, value]) => (values.length === 1 ? value : `${name}: ${value}`)).join('\n')
 }
 
 function KeptDraft({ keptAs }: { readonly keptAs: string }) {

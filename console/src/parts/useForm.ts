@@ -1,5 +1,6 @@
 import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useEffect, useId, useRef, useState } from 'react'
+import { isCallError } from '../trpc.ts'
 import { changeKept, usePersisted } from '../usePersisted.ts'
 import { type ProblemWords, problemAt, problemBeside, problemOf } from '../words/problem.ts'
 import { toast } from './Toasts.tsx'
@@ -212,7 +213,7 @@ export function useForm<Draft extends object, Saved>({
   const wordsOf = (error: unknown) => {
     const words = problemOf(error)
     // Without an answer, what makes something may have made it.
-    return stored === undefined && words.status === undefined
+    return stored === undefined && words.status === undefined && isCallError(error)
       ? { ...words, detail: `${words.detail} ${UNSURE}` }
       : words
   }

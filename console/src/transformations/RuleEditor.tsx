@@ -201,7 +201,8 @@ export function RuleEditor({ endpoint, actionId, rule, before, onSaved, onRemove
             actionId={actionId}
             rule={rule}
             isChanged={isChanged}
-            onRestored={() => showStored(rule.id)}
+            // What was typed meanwhile stays, beside the restored version.
+            onRestored={async () => void (await (isChanged ? refresh() : showStored(rule.id)))}
           />
         )}
       </div>

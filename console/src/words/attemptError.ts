@@ -8,7 +8,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   loop: 'The address is this service itself.',
   auth: 'The credentials for the receiver could not be fetched.',
   timeout: 'The receiver did not answer in time.',
-  reset: 'The receiver closed the connection.',
+  reset: 'There was no usable answer:',
   aborted: 'The service stopped before the answer arrived.',
   interrupted: 'The service stopped before the answer arrived.',
   unsendable: 'The request cannot be sent.',
