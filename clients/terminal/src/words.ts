@@ -78,8 +78,8 @@ function timestampOf(time: number): string | undefined {
  *
  * @throws ClientError naming the option
  */
-export function requiredMoment(text: string, option: string): string {
-  const moment = momentOf(text, Date.now())
+export function requiredMoment(text: string, option: string, now = Date.now()): string {
+  const moment = momentOf(text, now)
   if (moment !== undefined) return moment
   throw cannotRead(option, text, 'Give a time like 10m, 2h, 2026-11-01 or 2026-11-01T08:00Z.')
 }

@@ -1,5 +1,5 @@
 import type { Calls } from './calls.ts'
-import { CreelError } from './error.ts'
+import { CreelError, notCreel } from './error.ts'
 import type { FeedEvent, StreamEvent } from './events.ts'
 import { type StreamOptions, streamEvents, type WholeStreamOptions } from './follow.ts'
 import { type From, itemsByIdOf, itemsOf, PAGE_SIZE } from './paging.ts'
@@ -156,7 +156,7 @@ export class Requests {
     const response = await this.#send('/import', { ...options, method: 'POST', headers, body: lines })
     const result = parsed(await response.text())
     if (isImportResult(result)) return result
-    const detail = 'The answer does not say what was imported.'
+    const detail = `${notCreel(response.url)} Its answer does not say what was imported.`
     throw new CreelError({ code: 'unexpected_answer', status: response.status, detail })
   }
 

@@ -71,9 +71,11 @@ export class ApiClient {
   /** Gets a sentence when a call waits for the budget of its key. */
   onWait: (text: string) => void = () => undefined
 
-  /** @throws ClientError for a key that no header can carry */
+  /** @throws ClientError for a key with characters that no key has */
   constructor(readonly connection: Connection) {
-    const { url, key, renewKey } = connection
+    const { url, renewKey } = connection
+    // An earlier release may have saved it with the line break of a file.
+    const key = connection.key.trim()
     if (!/^[\x21-\x7e]*$/.test(key)) {
       throw usageError(
         `The key from ${connection.keySource} has a character that no key has.`,

@@ -49,7 +49,7 @@ async function credentials(options: ClientOptions): Promise<{ url: string; key: 
   try {
     const url = options.url ?? process.env.CREEL_URL ?? (await asked('Address of the service: '))
     const key = options.key ?? process.env.CREEL_KEY ?? (await asked('API key: '))
-    return { url, key }
+    return { url, key: key.trim() }
   } finally {
     lines?.close()
   }

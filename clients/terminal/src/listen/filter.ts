@@ -39,10 +39,11 @@ export async function readFilter(
   { readCondition }: Pick<TerminalTools, 'readCondition'>,
 ): Promise<Filter> {
   const query: Record<string, string> = {}
+  const now = Date.now()
   const conditions: ((request: WholeRequest) => boolean)[] = []
   for (const text of texts) {
     if (text.trimStart().startsWith('{')) conditions.push(await readCondition(text))
-    else for (const [name, value] of wordsOf(text)) add(query, name, value)
+    else for (const [name, value] of wordsOf(text, now)) add(query, name, value)
   }
   return { query, matches: (request) => conditions.every((holds) => holds(request)) }
 }
@@ -63,7 +64,7 @@ function add(query: Record<string, string>, name: string, value: string): void {
 }
 
 /** The service's filters that a text names, in its order, and its free text. */
-function wordsOf(text: string): (readonly [name: string, value: string])[] {
+function wordsOf(text: string, now: number): (readonly [name: string, value: string])[] {
   const words: (readonly [name: string, value: string])[] = []
   const free: string[] = []
   for (const [, name, quoted, bare] of text.matchAll(/(?:(\w+):)?(?:"([^"]*)"|(\S+))/g)) {
@@ -71,7 +72,7 @@ function wordsOf(text: string): (readonly [name: string, value: string])[] {
     const filter = name === undefined || !Object.hasOwn(WORDS, name) ? undefined : WORDS[name]
     if (name === undefined) free.push(value)
     else if (name === 'since' || name === 'until')
-      words.push([name, requiredMoment(value, `--filter ${name}:`)])
+      words.push([name, requiredMoment(value, `--filter ${name}:`, now)])
     else if (filter !== undefined) words.push([filter, value])
     else {
       throw usageError(
