@@ -22,8 +22,8 @@ export interface Fetched {
 }
 
 /**
- * Outcome of a fetched event. `present`: the endpoint has a capture with its id already. `discarded`: it had one, which is
- * gone.
+ * Outcome of a fetched event. `present`: the endpoint has a capture with its id already. `discarded`: by `dedupe`; no
+ * request has its id.
  */
 export type FetchedOutcome = CaptureOutcome | { readonly state: 'present' }
 

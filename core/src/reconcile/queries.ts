@@ -41,7 +41,10 @@ export async function updateRun(
     .executeTakeFirstOrThrow()
 }
 
-/** States of a listed event. `asked`: its sender was asked to send it again; `brought`: it was fetched and captured. */
+/**
+ * States of a listed event. `asked`: its sender was asked to send it again; `brought`: it was fetched and captured;
+ * `refused`: the sender did not give it, or `dedupe` discards it.
+ */
 type EventState = 'present' | 'old' | 'missing' | 'asked' | 'brought' | 'refused'
 
 export interface StagedEvent extends SentEvent {

@@ -84,7 +84,9 @@ export const Reconciliation = withExample(
       outstanding: z
         .int()
         .nullable()
-        .describe('Missing events that had not arrived at the end of the run; null while it runs'),
+        .describe(
+          'Missing events that had not arrived at the end of the run, or that `dedupe` discards; null while it runs',
+        ),
     }),
     missingTypes: z
       .array(z.object({ type: z.string(), count: z.int() }))
