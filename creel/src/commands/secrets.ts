@@ -22,7 +22,7 @@ export function addSecretsCommands(command: Command, parts: ProgramParts): void 
         rounds += 1
         // A workspace may have come from a cell before its turn, to one after its turn.
       } while (lastCount > 0 && cells.length > 1 && rounds < ROUNDS_MAX)
-      if (rounds === ROUNDS_MAX) {
+      if (lastCount > 0 && rounds === ROUNDS_MAX) {
         printHint('A process still seals with an old key. Give each the new one first, then rotate again.')
         process.exitCode = 1
       }

@@ -81,18 +81,19 @@ export async function installRuntime(home: PostgresHome, source: RuntimeSource):
   const unfinished = `${folder}.unfinished`
   await rm(unfinished, { recursive: true, force: true })
   await rm(folder, { recursive: true, force: true })
-  await mkdir(unfinished, { mode: 0o755 })
-  await source.unpack(unfinished).catch((cause: unknown) => {
+  try {
+    await mkdir(unfinished, { mode: 0o755 })
+    await source.unpack(unfinished)
+    await makeSymlinks(unfinished)
+    await writeFile(join(unfinished, 'sizes.json'), JSON.stringify(await sizesOf(unfinished)))
+    if (home.account !== undefined) await giveTo(home.account, unfinished)
+    await rename(unfinished, folder)
+  } catch (cause) {
     if (cause instanceof StartupError) throw cause
     const needs = `It needs about ${UNPACKED_MEGABYTES} MB of free disk.`
-    throw new StartupError(`PostgreSQL cannot be unpacked into ${folder}: ${wordsOf(cause)}. ${needs}`, {
-      cause,
-    })
-  })
-  await makeSymlinks(unfinished)
-  await writeFile(join(unfinished, 'sizes.json'), JSON.stringify(await sizesOf(unfinished)))
-  if (home.account !== undefined) await giveTo(home.account, unfinished)
-  await rename(unfinished, folder)
+    const words = `PostgreSQL cannot be unpacked into ${folder}: ${wordsOf(cause)}. ${needs}`
+    throw new StartupError(words, { cause })
+  }
   for (const name of await readdir(home.folder)) {
     if (name.startsWith('runtime-') && name !== basename(folder)) {
       await rm(join(home.folder, name), { recursive: true, force: true })
