@@ -44,7 +44,7 @@ function errors(): string {
 Every answer under \`/api/v1\` that is not a success is \`application/problem+json\` (RFC 9457): \`type\`, \`title\`,
 \`status\`, \`detail\`, \`code\`, \`traceId\`. Branch on \`code\`; \`detail\` is for people and may be reworded; \`traceId\` finds
 the call in the service's log. With \`validation_failed\` comes \`errors\`: every wrong part of the input, in document
-order, each with a \`pointer\` into the body or the name of a query \`parameter\`; a part of the path has neither.
+order, each with a \`pointer\` into the body or the name of a query \`parameter\`.
 
 A request that is not good HTTP has the code \`request_invalid\`, too. Its status is 400, 431 for a head over 160 KB or 1,000
 fields, or 505 for another version than HTTP/1.0 and HTTP/1.1.

@@ -69,12 +69,11 @@ export function inputReader(
         body: takes === undefined ? null : bodyAsItComes(request, takes),
         locate: (at) => {
           const [first, ...rest] = at
-          if (first !== undefined && Object.hasOwn(params, first)) return { pointer: null, parameter: null }
           const isNamed = takes === undefined || (first !== undefined && typeOf(String(first)) !== undefined)
           // A member of the query that only the body has came from there. One that is missing is asked for in the query.
           const isOfBody =
             first !== undefined && Object.hasOwn(members, first) && !Object.hasOwn(query, first)
-          if (first !== undefined && !isOfBody && fromQuery(String(first)) && isNamed) {
+          if (first !== undefined && !(first in params) && !isOfBody && fromQuery(String(first)) && isNamed) {
             return { pointer: null, parameter: String(first) }
           }
           if (first !== undefined && first === contract.body)

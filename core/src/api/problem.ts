@@ -18,8 +18,8 @@ const ProblemItem = z
     pointer: z
       .string()
       .nullable()
-      .describe('JSON Pointer into the request body, as URI fragment; null for query and path'),
-    parameter: z.string().nullable().describe('Name of the query parameter; null for body and path'),
+      .describe('JSON Pointer into the request body, as URI fragment; null for query input'),
+    parameter: z.string().nullable().describe('Name of the query parameter; null for body input'),
     code: z.string().describe(`One of ${ITEM_CODES.join(', ')}; more may come`),
     detail: z.string().describe('One sentence for people'),
   })

@@ -87,7 +87,7 @@ export function refusalText(
 ): string {
   if (code === 'unexpected_answer') return `The service answered ${status}.`
   const items = errors.map(
-    ({ pointer, parameter, detail: reason }) => `\n- ${pointer ?? parameter ?? 'input'}: ${reason}`,
+    ({ pointer, parameter, detail: reason }) => `\n- ${pointer ?? parameter}: ${reason}`,
   )
   return Object.entries(renamed).reduce(
     (text, [member, name]) =>

@@ -189,7 +189,10 @@ describe('a callback', () => {
     expect(rows.length).toBe(7)
     for (const { id } of rows) {
       const answer = await confirm(endpoint, id)
-      expect([answer.status, wrongParts(answer).map((part) => part.split(' ')[0])]).toEqual([400, ['?null']])
+      expect([answer.status, wrongParts(answer).map((part) => part.split(' ')[0])]).toEqual([
+        400,
+        ['#/requestId'],
+      ])
     }
     expect(receiver.received.length).toBe(0)
     expect((await guarded.charlie.post(endpoint.at(`/requests/${rows[0]?.id}/confirm`))).status).toBe(404)
