@@ -412,7 +412,9 @@ test('a key that is made after its form was left is named in a note', async () =
   await page.goBack()
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   held.release()
-  await page.getByText(/^The new key creel_live_.+… \(unseen\) was not shown\. Rotate or revoke it\./).waitFor()
+  await page
+    .getByText(/^The new key creel_live_.+… \(unseen\) was not shown\. Rotate or revoke it\./)
+    .waitFor()
   expect(faults).toEqual([])
 })
 
