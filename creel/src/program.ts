@@ -136,7 +136,7 @@ export async function runProgram(words: readonly string[], parts: ProgramParts):
     process.exit(EXIT.failed)
   })
   process.stderr.on('error', (error: NodeJS.ErrnoException) => {
-    // Nobody reads what is said beside the output, and what the command does goes on.
+    // The reader of stderr has gone, so messages are dropped, and the command goes on.
     if (error.code !== 'EPIPE') throw error
   })
   let ran: Command | undefined

@@ -170,7 +170,7 @@ test('a rule is tried as it is typed, saved, changed and restored; a refusal los
   const rule = (name: string) => ({ version: 1, name, steps: [{ op: 'remove', paths: ['body.amount'] }] })
   await service.alice.put(endpoint.at(`/transformations/${ruleId}`), { rule: rule('Theirs') })
   await type(rule('Mine'))
-  // What was typed would be gone.
+  // A restore would discard the draft.
   await page.getByText('Save or reset your changes before you restore a version.').waitFor()
   expect(await page.getByRole('button', { name: 'Restore v1' }).isDisabled()).toBe(true)
   await page.getByRole('button', { name: /Save as v/ }).click()

@@ -79,7 +79,7 @@ interface Options<Draft, Saved> {
   readonly stale?: readonly QueryKey[]
   /** Called after the API accepted the draft, also when the form has left the page. */
   readonly tell?: (saved: Saved) => unknown
-  /** What a note says then, if the form has left the page: of what only its answer shows. */
+  /** Text of a note for an answer that comes after the form has left the page. */
   readonly away?: (saved: Saved) => string
   /** How the form goes on then, unless the draft was changed since it was sent. By default it stays. */
   readonly ends?: 'closed' | 'anew'

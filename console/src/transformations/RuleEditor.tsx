@@ -201,7 +201,7 @@ export function RuleEditor({ endpoint, actionId, rule, before, onSaved, onRemove
             actionId={actionId}
             rule={rule}
             isChanged={isChanged}
-            // What was typed meanwhile stays, beside the restored version.
+            // Text that was typed during the call is kept; its save shows the conflict.
             onRestored={async () => void (await (isChanged ? refresh() : showStored(rule.id)))}
           />
         )}

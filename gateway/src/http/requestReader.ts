@@ -170,7 +170,7 @@ export class RequestReader implements ParseEvents {
     const start = this.#base + Math.max(0, this.#line.methodEnd)
     const end = this.#targetEnd < 0 ? source.length : this.#base + this.#targetEnd
     const line = source.toString('latin1', start, Math.min(end, start + TARGET_START_BYTES))
-    // What is wrong may be the method itself, or a second space behind it.
+    // The method may be wrong, or be followed by two spaces.
     const target = /^\S* +(\S+)/.exec(line)?.[1]
     return target === undefined ? refusal : { ...refusal, target }
   }

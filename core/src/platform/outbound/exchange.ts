@@ -128,7 +128,7 @@ function failureOf(error: unknown): NoResponse {
     return { outcome: 'unsendable', detail: message }
   if (code === 'UND_ERR_HEADERS_OVERFLOW')
     return { outcome: 'reset', detail: 'the response headers are too long' }
-  // A 101, which nobody asked for.
+  // A 101 without a request to upgrade.
   if (message === 'bad upgrade') return { outcome: 'reset', detail: 'the receiver switched protocols' }
   // Undici often leaves out the code of its parser.
   if (error instanceof errors.HTTPParserError || error instanceof errors.ResponseContentLengthMismatchError)
