@@ -7,9 +7,9 @@ import type { TestClock } from './clock.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
 
 /** Connections of a service: few, since a test starts many services, and each connection must load the catalogue. */
-export const MAX_CONNECTIONS = 6
+export const MAX_CONNECTIONS = 5
 /** Connections of its queue. */
-export const QUEUE_CONNECTIONS = 3
+export const QUEUE_CONNECTIONS = 2
 
 /** Gateways of each service; a run by hand sets more than one. */
 const GATEWAYS = Number(process.env.CREEL_TEST_GATEWAYS ?? '1')
