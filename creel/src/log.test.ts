@@ -45,6 +45,32 @@ describe('the log', () => {
     expect(first).not.toContain('stack')
   })
 
+  test('waits for no reader that has stopped reading, nor does the exit', () => {
+    const code = `
+      const { createLog, logWritten } = await import(${JSON.stringify(join(import.meta.dir, 'log.ts'))})
+      const log = createLog("info")
+      for (let count = 0; count < 1000; count += 1) {
+        log.info("x".repeat(300))
+        if (count % 100 === 0) await Bun.sleep(1)
+      }
+      process.stdout.write("went on")
+      await logWritten(log)
+      process.exit(0)`
+    // The shell holds the read end open, and does not read.
+    const { stdout, exitCode } = Bun.spawnSync(
+      [
+        'sh',
+        '-c',
+        'dir=$(mktemp -d); mkfifo $dir/log; exec 3<>$dir/log 2>$dir/log; rm -r $dir; exec "$0" -e "$1"',
+        process.execPath,
+        code,
+      ],
+      { timeout: 20_000 },
+    )
+    expect(stdout.toString()).toBe('went on')
+    expect(exitCode).toBe(0)
+  })
+
   test.skipIf(Bun.which('script') === null)(
     'is coloured on a terminal, also of a build, unless NO_COLOR is set',
     () => {

@@ -47,11 +47,18 @@ const SECRET_MEMBERS = [
   'token',
 ]
 
+/** Octets of the lines that wait for the reader of stderr. Further lines are dropped. */
+const WAITING_BYTES_MAX = 1 << 20
+/** Time without a written line after which the reader of stderr counts as stopped. An exit does not wait for it. */
+const STALLED_MS = 1000
+
 /**
  * The program's log, on stderr, because stdout is for the ready line and the output of commands. Writes JSON lines; on
- * a terminal readable lines, coloured unless NO_COLOR is set (https://no-color.org).
+ * a terminal readable lines, coloured unless NO_COLOR is set (https://no-color.org). JSON lines are written without
+ * waiting for their reader: one that stops reading must not stop the service.
  */
 export function createLog(level: Config['CREEL_LOG_LEVEL']): pino.Logger {
+  const { lines, noteLine } = process.stderr.isTTY === true ? {} : withoutWaiting()
   const options: pino.LoggerOptions = {
     level,
     base: null,
@@ -66,12 +73,48 @@ export function createLog(level: Config['CREEL_LOG_LEVEL']): pino.Logger {
       censor: '[secret]',
     },
     serializers: { err: errorMembers },
-    hooks: { streamWrite: withoutSecrets, logMethod: outageOnceASecond() },
+    hooks: {
+      streamWrite(line) {
+        noteLine?.()
+        return withoutSecrets(line)
+      },
+      logMethod: outageOnceASecond(),
+    },
   }
-  if (process.stderr.isTTY !== true) return pino(options, pino.destination({ dest: 2, sync: true }))
+  if (lines !== undefined) return pino(options, lines)
   const colorize = (process.env.NO_COLOR ?? '') === ''
   // In this thread, because pino's transports load files at run time, which a single executable does not have.
   return pino(options, pretty({ destination: 2, sync: true, colorize, translateTime: 'SYS:HH:MM:ss.l' }))
+}
+
+function withoutWaiting() {
+  /** Since when nothing was written although lines wait; undefined if none waits. */
+  let waitsSince: number | undefined
+  // Before pino's own listener, which writes what waits, however long that takes.
+  process.prependListener('exit', () => {
+    if (waitsSince !== undefined && performance.now() - waitsSince >= STALLED_MS) lines.destroy()
+  })
+  // With a minimum of 0, a flush would not wait for the lines.
+  const lines = pino.destination({ dest: 2, sync: false, minLength: 1, maxLength: WAITING_BYTES_MAX })
+  // A full disk must not end the service: its lines wait, and are dropped when they are too many.
+  lines.on('error', () => {})
+  lines.on('write', () => {
+    waitsSince = performance.now()
+  })
+  lines.on('drain', () => {
+    waitsSince = undefined
+  })
+  const noteLine = (): void => {
+    waitsSince ??= performance.now()
+  }
+  return { lines, noteLine }
+}
+
+/** Resolves when the lines of a log are written, or their reader has stopped reading. */
+export async function logWritten(log: pino.Logger): Promise<void> {
+  const written = new Promise<void>((resolve) => log.flush(() => resolve()))
+  // A little later, so that the exit after it sees that the time is over.
+  await Promise.race([written, Bun.sleep(STALLED_MS + 50)])
 }
 
 /**

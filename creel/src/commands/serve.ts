@@ -6,7 +6,7 @@ import { type Config, ConfigError, decodeConfig } from '../config/index.ts'
 import { connectBesideOwner } from '../database/index.ts'
 import { type FirstBoot, firstBoot } from '../firstBoot.ts'
 import { gatewayCount, joinFirstProcess, type Membership } from '../gateways/index.ts'
-import { createLog } from '../log.ts'
+import { createLog, logWritten } from '../log.ts'
 import { retentionLine } from '../longRetention.ts'
 import type { ProgramParts } from '../programParts.ts'
 import { readyBlock, SHORT_NAMES, shellWord } from '../readyBlock.ts'
@@ -163,6 +163,7 @@ export async function serve(
   log.info({ reason: stop.reason }, 'draining: requests and deliveries in flight may finish')
   await serving.close()
   log.info('stopped')
+  await logWritten(log)
   process.exit(stop.exitCode)
 }
 
@@ -187,6 +188,7 @@ async function serveAsMember(
   const stop = await stopAsked
   log.debug({ reason: stop.reason }, 'a gateway process drains')
   await member.close()
+  await logWritten(log)
   process.exit(stop.exitCode)
 }
 
