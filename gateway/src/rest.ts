@@ -52,7 +52,15 @@ export function rest(services: Services, adapter?: ElysiaAdapter) {
   return app
 }
 
-const noRoute = () => new DomainError('not_found', 'There is no such route.')
+const noRoute = (detail = 'There is no such route.') => new DomainError('not_found', detail)
+
+/**
+ * Whether a call that changes something has a `/` at the end of its path. The framework takes that for the path
+ * without it, so that a deletion of one request with an empty id would delete all of them.
+ */
+function changesWithSlash({ method, url }: Request): boolean {
+  return !['GET', 'HEAD'].includes(method) && (url.split('?', 1)[0] ?? '').endsWith('/')
+}
 
 function unknownRoute(services: Services, request: Request) {
   return async (notes: CallNotes): Promise<Response> => {
@@ -100,6 +108,7 @@ function bound(
       try {
         const identity = await authenticate(services, presentedBy(request))
         notes.caller = identity
+        if (changesWithSlash(request)) throw noRoute('There is no such route: its path ends in "/".')
         const context = contextOf(services, identity, { signal: request.signal, traceId })
         const raw = await reader.all(request, params).catch(async (error: unknown) => {
           // If the path names nothing, the 404 takes precedence over an unreadable body.

@@ -335,6 +335,19 @@ describe('unknown routes', () => {
     expect(await service.bob.get(path)).toMatchObject({ status: 401, body: { code: 'unauthorized' } })
   })
 
+  test('a change at a path that ends in a slash is one, as a deletion with an empty id is', async () => {
+    const endpoint = await service.alice.endpoint()
+    const { id } = await endpoint.capture({ body: 'kept' })
+    for (const method of ['DELETE', 'POST']) {
+      expect(await service.alice.call(method, endpoint.at('/requests/'))).toMatchObject({
+        status: 404,
+        body: { code: 'not_found' },
+      })
+    }
+    expect(await service.alice.get(endpoint.at(`/requests/${id}`))).toMatchObject({ status: 200 })
+    expect(await service.alice.get(endpoint.at('/requests/'))).toMatchObject({ status: 200 })
+  })
+
   test.each(BESIDE_V1)('%s answers 404 without a key, too', async (path) => {
     const answer = await service.bob.get(path)
     expect(answer).toMatchObject({ status: 404, body: { code: 'not_found', status: 404 } })

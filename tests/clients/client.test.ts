@@ -132,6 +132,10 @@ describe('requests', () => {
     expect(await endpoint.requests.note(request?.id ?? 0, null)).toMatchObject({ note: null })
     await endpoint.requests.delete(request?.id ?? 0)
     await send(endpoint, 'a', 'b')
+    const withoutId = JSON.parse('""')
+    for (const call of [endpoint.requests.delete(withoutId), creel.calls.alertChannels.get({ id: '..' })]) {
+      await expect(call).rejects.toThrow('must be an id')
+    }
     expect(await endpoint.requests.clear()).toEqual({ deletedCount: 2 })
   })
 })

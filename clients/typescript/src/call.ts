@@ -82,9 +82,16 @@ export function followerOf(transport: Transport): MakeStream {
     }
 }
 
-/** The path with its members, which are taken out of `members`. */
+/**
+ * The path with its members, which are taken out of `members`. With an empty one, or dots, it would be the path of another
+ * operation: that of all items instead of one.
+ */
 function filledPath(path: string, members: Record<string, unknown>): string {
-  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(taken(name, members))))
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = String(taken(name, members))
+    if (/^\.{0,2}$/.test(value)) throw new TypeError(`${name} is ${JSON.stringify(value)}: it must be an id.`)
+    return encodeURIComponent(value)
+  })
 }
 
 function taken(name: string, members: Record<string, unknown>): unknown {
