@@ -99,6 +99,17 @@ describe('a rate', () => {
     expect(receiver.received).toHaveLength(2)
   })
 
+  test('that is raised holds at once, also for what a slower one had put off', async () => {
+    await using receiver = await startReceiver()
+    const { alice } = await startService({ limits: LIMITS })
+    const action = await governedAction(alice, receiver.url, { rate: { count: 1, perSeconds: 3600 } })
+    await sendAll(action.endpoint, numbered(3))
+    await receiver.take(1)
+    await action.put({ delivery: { rate: { count: 10, perSeconds: 1 } } })
+    await receiver.take(3)
+    await action.isDone()
+  })
+
   test('a receiver that asks for time gets it, from the whole action', async () => {
     const arrivals: number[] = []
     await using receiver = await startReceiver((_request, response) => {
@@ -117,7 +128,7 @@ describe('a rate', () => {
 })
 
 test('a receiver is heeded for a day at most', async () => {
-  await using receiver = await startReceiver({ status: 503, headers: { 'retry-after': '999999999' } })
+  await using receiver = await startReceiver({ status: 503, headers: { 'retry-after': '1795252500000' } })
   const { alice } = await startService({ limits: LIMITS })
   const action = await governedAction(alice, receiver.url, { concurrency: 1 })
   await sendAll(action.endpoint, numbered(1))

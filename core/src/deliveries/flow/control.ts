@@ -20,6 +20,15 @@ const CLOSE_BREAKER = statement(
   where action_id = $1 and (breaker <> 'closed' or failures <> '{}')`,
 )
 
+/** `$2` and `$3`: seconds from one start, and from one probe, to the next; null without such a bound. */
+const MOVE_FORWARD = statement(
+  'move starts forward',
+  `update action_flows set
+    next_start_at = least(next_start_at, clock_timestamp() + $2::float8 * interval '1 s'),
+    next_probe_at = least(next_probe_at, clock_timestamp() + $3::float8 * interval '1 s')
+  where action_id = $1 and (next_start_at > clock_timestamp() or next_probe_at > clock_timestamp())`,
+)
+
 const FORGET_DELAY = statement(
   'forget delay of flow',
   `update action_flows set not_before = null
@@ -36,7 +45,7 @@ export async function forgetDelay(trx: Trx, actionId: string, of: 'any' | 'unbou
 
 /**
  * Applies a new policy of an action to its waiting deliveries. Without `hold` every held key is freed. Without a
- * breaker the open one is closed. Deliveries that were queued under an order keep their places.
+ * breaker the open one is closed. What a slower rate, or a longer time between probes, had put off starts sooner. Deliveries that were queued under an order keep their places.
  */
 export async function applyPolicy(
   services: Pick<Services, 'clock' | 'enqueue'>,
@@ -44,11 +53,13 @@ export async function applyPolicy(
   actionId: string,
   policyText: string | null,
 ): Promise<void> {
-  const { order, breaker, backlogAlertSeconds } = storedPolicy(policyText)
+  const { order, rate, breaker, backlogAlertSeconds } = storedPolicy(policyText)
   if (order?.onDeadLetter !== 'hold') await free(services, trx, actionId, null)
   if (!breaker) {
     await run(trx, CLOSE_BREAKER, [actionId])
     await closeIncidents(services, trx, { kind: 'breaker.opened', subjectIds: [actionId] })
   }
+  const paceSeconds = rate ? rate.perSeconds / rate.count : 0
+  await run(trx, MOVE_FORWARD, [actionId, paceSeconds, breaker?.probeEverySeconds ?? null])
   if (!backlogAlertSeconds) await closeIncidentsSilently(services, trx, 'delivery.backlog', [actionId])
 }
