@@ -74,7 +74,7 @@ export function retryAfterSeconds(field: string | null, now: Date): number | nul
   if (field === null) return null
   // Some send fractions. `httpDate` takes other numbers for dates, too: those of HTTP have letters.
   const date = /[a-z]/i.test(field) ? httpDate(field) : Number.NaN
-  const isNumber = /^\s*\d{1,10}(?:\.\d{1,9})?\s*$/.test(field)
+  const isNumber = /^\s*\d+(?:\.\d{1,9})?\s*$/.test(field)
   const seconds = isNumber ? Number(field) : (date - now.getTime()) / 1000
   return Number.isNaN(seconds) ? null : Math.min(RETRY_AFTER_SECONDS_MAX, Math.max(0, seconds))
 }
