@@ -31,6 +31,10 @@ const Incidents = z.looseObject({
 })
 
 const hang: ReceiverAnswer = () => {}
+const breakOff: ReceiverAnswer = (_request, response) => {
+  response.writeHead(200, { 'content-length': '100' })
+  response.write('cut!', () => response.destroy())
+}
 const requestsOf = async (endpoint: TestEndpoint) =>
   (await alice.expect(alice.get(endpoint.at('/requests?pageSize=100')), Requests)).items
 const attemptsOf = async (endpoint: TestEndpoint) =>
@@ -93,6 +97,7 @@ describe('a relayed answer', () => {
     ['a status that is no success', { status: 500, body: 'broken' }, 'http_500'],
     ['a redirect', { status: 302, headers: { Location: 'https://evil.test' } }, 'http_302'],
     ['more than 256 KiB', { status: 200, body: 'x'.repeat(262_145) }, 'answer_too_long'],
+    ['an answer that breaks off', breakOff, 'no_response'],
     ['bytes that are no text', { status: 200, body: new Uint8Array([0xff, 0xfe, 0x80]) }, 'answer_not_text'],
     ['no answer in time', hang, 'timeout'],
   ] as const)('is the fallback for %s', async (_name, given, note) => {

@@ -9,7 +9,13 @@ export {
   type TlsSettings,
   tlsText,
 } from './auth.ts'
-export { hasRecords, headersFromText, keepSentBodies, withSentBodies } from './details.ts'
+export {
+  hasRecords,
+  headersFromText,
+  keepSentBodies,
+  RECORDED_BODY_BYTES,
+  withSentBodies,
+} from './details.ts'
 export { FORWARD_COLUMNS, type ForwardSettings } from './dueAttempts.ts'
 export { insertDeliveries, type NewDelivery } from './enqueue.ts'
 export { watchFailing } from './failing.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Services } from '../../api/services.ts'
-import { headersFromText, onFirstResult } from '../../deliveries/index.ts'
+import { headersFromText, onFirstResult, RECORDED_BODY_BYTES } from '../../deliveries/index.ts'
 import { relayedResponse, type ServedResponse } from '../../endpoints/index.ts'
 import { type RowsOf, run, shareOf, statement } from '../../platform/db/index.ts'
 import type { Response } from '../../platform/outbound/index.ts'
@@ -202,7 +202,7 @@ type Ended = Omit<Response, 'outcome'> & { readonly isRefused: boolean }
 
 function answerOf({ statusCode: status, headers: fields, body, bodyTruncated, isRefused }: Ended): Relayed {
   if (isRefused) return { reason: `http_${status}` }
-  if (bodyTruncated) return { reason: 'answer_too_long' }
+  if (bodyTruncated) return { reason: body.length < RECORDED_BODY_BYTES ? 'no_response' : 'answer_too_long' }
   const encoding = fields.find(([name]) => name.toLowerCase() === 'content-encoding')?.[1] ?? 'identity'
   if (encoding.toLowerCase() !== 'identity') return { reason: 'answer_encoded' }
   const served = relayedResponse({ status, fields, body })
