@@ -38,11 +38,13 @@ const SETTLES_MS = 5000
  * before any evaluation.
  */
 export async function checkWatchdogs(services: CheckServices, signal: AbortSignal): Promise<void> {
+  // Before that is asked: if this process is stopped for a while in between, as a laptop is, the time of the check is
+  // before the outage.
+  const now = services.clock.now()
   if (!(await gatewayIsUp(services.db))) return
   const failures = new Failures()
   await recheckHistories(services, signal, failures)
   const outages = await listOutages(services.db)
-  const now = services.clock.now()
   const change: Change = { step: (clock) => evaluate(clock, now, outages) }
   const failed: string[] = []
   /** Whether there may be more. A watchdog that fails is left to the next check, the others of its batch to the next batch. */
