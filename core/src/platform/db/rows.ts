@@ -972,6 +972,7 @@ export interface StatementRows {
   'move requests to bin': {
     readonly movedCount: number
   }
+  'move starts forward': never
   'name event sources': never
   'newest request': {
     readonly id: number | null
