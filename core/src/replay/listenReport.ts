@@ -66,6 +66,7 @@ export const listenReportRoutes = router({
     },
     output: DeliveryAttempt,
     status: 201,
+    errors: ['shredded'],
     finds: findsRequest,
   }).mutation(async ({ ctx, input }) => {
     const { received } = input

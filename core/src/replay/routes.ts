@@ -69,7 +69,7 @@ export const replayRoutes = router({
       body: '{"type":"invoice.paid","amount":990}',
     },
     output: DeliveryAttemptDetail,
-    errors: ['action_inactive'],
+    errors: ['action_inactive', 'shredded'],
     finds: findsRequest,
     check: (_ctx, input) => issuesOfEdits(input),
   }).mutation(({ ctx, input: { actionId, sign, transform, ...edits } }) =>

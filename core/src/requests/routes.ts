@@ -212,6 +212,7 @@ export const requestRoutes = router({
     }),
     output: BodyDownload,
     media: { gives: ['application/octet-stream'] },
+    errors: ['shredded'],
     findsWhenWrong: findsRequest,
   }).query(async ({ ctx, input }) => {
     const read = input.decoded === true ? readDecodedBody : readBody
