@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Db, openDatabase, readsWithReplica } from '@creel/core'
+import { type Db, openDatabase, type ReadDatabase, readsWithReplica } from '@creel/core'
 import { migrate } from '@creel/migrations'
 import { sql } from 'kysely'
 import { z } from 'zod'
@@ -7,6 +7,7 @@ import { type DebianPostgres, debianPostgresPrograms, startDebianPostgres } from
 import type { TestEndpoint } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { runCreel, startProcess, TEST_SECRET_KEY } from '../support/process.ts'
+import { startFar } from '../support/far.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 /** A primary, a replica that streams from it, and a service that uses both. */
@@ -138,6 +139,34 @@ describe.skipIf(programs === undefined)('CREEL_DATABASE_READ_URL', () => {
     expect((await fetch(`${service.baseUrl}/readyz`)).status).toBe(200)
     await replica.restart()
     await onReplica()
+  })
+
+  test('a read under way goes to the primary when the replica is lost', async () => {
+    const far = await startFar({ url: replica.url, drop: () => Promise.resolve() }, 0)
+    const [ours, theirs] = [openDatabase(primary.url), openDatabase(far.url)]
+    const ran: string[] = []
+    const reads = readsWithReplica(ours, theirs, { ran: (where) => ran.push(where), changed: () => {} })
+    let loses = false
+    const read = async ({ db }: ReadDatabase) => {
+      // Nothing tells the driver of it, and its own limit is over a minute.
+      if (loses) {
+        far.path.lose()
+        far.path.target = undefined
+      }
+      loses = false
+      return (await sql<{ one: number }>`select 1 as one`.execute(db)).rows
+    }
+    await eventually('a read of the replica', async () => {
+      await reads.run(read)
+      return ran.at(-1) === 'replica'
+    })
+    loses = true
+    const began = performance.now()
+    expect(await reads.run(read)).toEqual([{ one: 1 }])
+    expect(ran.at(-1)).toBe('primary')
+    expect(performance.now() - began).toBeLessThan(20_000)
+    await far.drop()
+    await Promise.all([ours.close(), theirs.close()])
   })
 
   test('a replica that was promoted is none any more', async () => {

@@ -50,6 +50,11 @@ class NotAReplica extends Error {
   override readonly name = 'NotAReplica'
 }
 
+/** The server takes connections and does not answer, as a machine that hangs does. */
+class SilentReplica extends Error {
+  override readonly name = 'SilentReplica'
+}
+
 /** Runs all reads on the primary, without a replica. */
 export function readsOf(primary: ReadDatabase): Reads {
   return { run: (read) => read(primary), state: () => Promise.resolve(null) }
@@ -94,7 +99,7 @@ export function readsWithReplica(
   }
   const lookInTime = async () => {
     const seen = await within(look(), ANSWER_MS)
-    if (seen === undefined) throw new Error(`The replica did not answer within ${ANSWER_MS} ms.`)
+    if (seen === undefined) throw new SilentReplica(`The replica did not answer within ${ANSWER_MS} ms.`)
     return seen
   }
   // All waiting reads share one query at a time.
@@ -109,7 +114,9 @@ export function readsWithReplica(
   const hasReplayed = async (position: bigint): Promise<boolean> => {
     if (isSame && replayed >= position) return true
     for (const deadline = performance.now() + WAIT_MS; ; ) {
-      if ((await sharedLook()) >= position) return true
+      const seen = await within(sharedLook(), deadline - performance.now())
+      if (seen === undefined) return false
+      if (seen >= position) return true
       if (performance.now() >= deadline) return false
       await restFor(POLL_MS)
     }
@@ -126,13 +133,23 @@ export function readsWithReplica(
     return false
   }
 
+  /** The result of a read, while the replica answers others. A read that it no longer answers must not be waited for. */
+  const whileItAnswers = async <Result>(reading: Promise<Result>): Promise<Result> => {
+    const read = reading.then((result) => ({ result }))
+    for (;;) {
+      const ended = await within(read, ANSWER_MS)
+      if (ended !== undefined) return ended.result
+      await sharedLook()
+    }
+  }
+
   const secondsBehind = async () => (await run(replica.db, BEHIND, []))[0]?.seconds ?? 0
 
   return {
     async run(read) {
       if (await mayRead()) {
         try {
-          const result = await read(replica)
+          const result = await whileItAnswers(read(replica))
           ran('replica')
           return result
         } catch (error) {
@@ -224,5 +241,5 @@ async function requireReplicaOf(primary: Db, replica: Db, timeline: string): Pro
 const RECOVERY_CONFLICTS = new Set(['40001', '40P01'])
 
 function isOfReplica(error: unknown): boolean {
-  return RECOVERY_CONFLICTS.has(codeOf(error) ?? '') || isDatabaseOutage(error)
+  return RECOVERY_CONFLICTS.has(codeOf(error) ?? '') || isDatabaseOutage(error) || error instanceof SilentReplica
 }
