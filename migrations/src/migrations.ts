@@ -57,6 +57,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '20261129T0930_restored_keys': restoredKeys,
   '20261130T0500_words': words,
   '20261130T0510_imported_requests': importedRequests,
+  '20261201T0240_attempts_by_delivery': failedAttempts.byDelivery,
 }
 
 /**

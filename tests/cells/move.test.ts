@@ -305,6 +305,37 @@ test('new captures are above those that were deleted before the move', async () 
   expect(await endpoint.requests(`afterId=${last?.id}`)).toHaveLength(1)
 })
 
+test('ended attempts move although the other database has used the numbers of their deliveries', async () => {
+  await using receiver = await startReceiver()
+  const owners = [one.owner, two.owner]
+  const [mine, theirs] = [await one.owner.endpoint({ name: 'mine' }), await two.owner.endpoint({ name: 'theirs' })]
+  for (const [at, endpoint] of [mine, theirs].entries()) {
+    const action = { kind: 'forward', name: 'to us', url: receiver.url }
+    await owners[at]?.post(endpoint.at('/actions'), action)
+    await endpoint.capture()
+  }
+  await move(one.owner.workspaceId, 'cell-1')
+  await move(two.owner.workspaceId, 'cell-2')
+  const [here, there] = [openDatabase(one.database.url), openDatabase(two.database.url)]
+  try {
+    for (const [{ db }, { id }] of [
+      [here, mine],
+      [there, theirs],
+    ] as const) {
+      const ended = db.updateTable('deliveryAttempts').set({ deliveryId: 1 }).where('endpointId', '=', id)
+      await eventually('the end of the attempt', async () => {
+        const { numUpdatedRows } = await ended.where('state', '=', 'Succeeded').executeTakeFirst()
+        return numUpdatedRows === 1n
+      })
+    }
+    await move(one.owner.workspaceId, 'cell-2')
+    const both = there.db.selectFrom('deliveryAttempts').select('id').where('deliveryId', '=', 1)
+    expect(await both.execute()).toHaveLength(2)
+  } finally {
+    await Promise.all([here.close(), there.close()])
+  }
+})
+
 test('what cannot be moved is said before anything is copied', async () => {
   const unknown = await creel('move', 'nobody', '--to', 'cell-2')
   expect(unknown.stderr).toContain('There is no workspace with the id or name "nobody".')

@@ -66,7 +66,7 @@ const CLAIM_FORWARDS = statement(
       ${leaseSql('delivery_policy', '$3::timestamptz', '$4::timestamptz')}, $5::int
     from due
     where is_ready
-    on conflict (delivery_id, attempt_number) where delivery_id is not null do nothing
+    on conflict (delivery_id, attempt_number, endpoint_id) where delivery_id is not null do nothing
     returning id, delivery_id
   ), made as materialized (
     select array_agg(id) as ids, array_agg(delivery_id) as deliveries from begun

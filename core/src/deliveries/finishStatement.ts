@@ -132,7 +132,8 @@ const FINISH = statement(
       from (select endpoint_id, storage_bytes from finished union all select endpoint_id, storage_bytes from kept) rows
       group by endpoint_id`)}
   ), removed as (
-    delete from deliveries d using finished f where d.id = f.delivery_id and f.disposition = 'over'
+    delete from deliveries d using finished f
+    where d.id = f.delivery_id and d.endpoint_id = f.endpoint_id and f.disposition = 'over'
   ), moved as (
     update deliveries d set
       attempt_count = f.attempt_number,
@@ -145,7 +146,7 @@ const FINISH = statement(
         when f.disposition = 'again' then 'waiting'
         when d.order_key is not null and ${HOLDS_KEY} then 'held'
       end
-    from finished f where d.id = f.delivery_id and f.disposition <> 'over'
+    from finished f where d.id = f.delivery_id and d.endpoint_id = f.endpoint_id and f.disposition <> 'over'
   )
   select f.id from finished f
   union all

@@ -157,7 +157,7 @@ const FIND_HELD = statement(
   'find deliveries held by rules',
   `select d.id, d.workspace_id, d.action_id, d.flow_state
   from deliveries d
-  join delivery_attempts t on t.delivery_id = d.id and t.attempt_number = d.attempt_count
+  join delivery_attempts t on t.delivery_id = d.id and t.attempt_number = d.attempt_count and t.endpoint_id = d.endpoint_id
   where d.action_id = $1::uuid and d.flow_state = 'waiting' and t.error ~ '^rule_(disabled|fault)'
   order by d.id`,
 )

@@ -28,7 +28,7 @@ const INSERT_ATTEMPTS = statement(
   'insert attempts',
   `insert into delivery_attempts (${NEW_COLUMNS.map(([, column]) => column).join(', ')})
   select * from unnest(${NEW_COLUMNS.map(([, , type], index) => `$${index + 1}::${type}[]`).join(', ')})
-  on conflict (delivery_id, attempt_number) where delivery_id is not null do nothing
+  on conflict (delivery_id, attempt_number, endpoint_id) where delivery_id is not null do nothing
   returning id, delivery_id`,
   { notNull: ['deliveryId'] },
 )

@@ -51,8 +51,9 @@ export async function retryNow(ctx: Context, endpointId: string, attemptId: numb
 }
 
 /**
- * The id of an attempt's delivery; null for an inline replay. The delivery is locked, so that an attempt which begins
- * in the meantime is not announced twice.
+ * The id of an attempt's delivery; null for an inline replay, and for one that has gone: its number may be that of another
+ * workspace's by now, which has moved here. The delivery is locked, so that an attempt which begins in the meantime is not
+ * announced twice.
  */
 export async function deliveryOf(trx: Trx, endpointId: string, attemptId: number): Promise<number | null> {
   const attempt = await trx
@@ -63,6 +64,12 @@ export async function deliveryOf(trx: Trx, endpointId: string, attemptId: number
     .executeTakeFirst()
   if (attempt === undefined) throw notFound('delivery attempt')
   if (attempt.deliveryId === null) return null
-  await trx.selectFrom('deliveries').where('id', '=', attempt.deliveryId).select('id').forUpdate().execute()
-  return attempt.deliveryId
+  const delivery = await trx
+    .selectFrom('deliveries')
+    .where('id', '=', attempt.deliveryId)
+    .where('endpointId', '=', endpointId)
+    .select('id')
+    .forUpdate()
+    .executeTakeFirst()
+  return delivery?.id ?? null
 }

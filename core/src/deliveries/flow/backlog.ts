@@ -82,7 +82,8 @@ const READ_BACKLOG = statement(
 const READ_HELD = statement(
   'read held keys',
   `select d.order_key as key, d.request_id, d.dead_lettered_at as since, (
-    select t.id from delivery_attempts t where t.delivery_id = d.id order by t.attempt_number desc limit 1) as attempt_id
+    select t.id from delivery_attempts t where t.delivery_id = d.id and t.endpoint_id = d.endpoint_id
+    order by t.attempt_number desc limit 1) as attempt_id
   from deliveries d where d.action_id = $1 and d.flow_state = 'held' order by d.id limit ${HELD_SHOWN_MAX}`,
   // A held delivery is a dead letter with a key.
   { notNull: ['key', 'since'] },
