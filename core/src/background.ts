@@ -10,6 +10,7 @@ import {
   flowSends,
   RECOVERY_SWEEP,
   recoverInterrupted,
+  shortenLeases,
   startPresence,
   watchBacklogs,
   watchFailing,
@@ -121,13 +122,14 @@ export const QUEUES: readonly Queue[] = [
 ]
 
 /**
- * Queues all open work of a workspace that arrives from another cell, in the transaction in which it arrives.
+ * Queues all open work of a workspace that arrives from another cell, and shortens the leases of its attempts, in the transaction in which it arrives.
  */
 export async function queueWorkOf(
   services: Pick<Services, 'enqueue' | 'clock'>,
   trx: Trx,
   workspaceId: string,
 ): Promise<void> {
+  await shortenLeases(trx, workspaceId, services.clock.now())
   for (const lanes of LANES) await lanes.queueArrived(services, trx, workspaceId)
 }
 

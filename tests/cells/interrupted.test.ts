@@ -69,6 +69,12 @@ test('a workspace moves while a receiver does not answer', async () => {
   expect(exitCode).toBe(0)
   const { body } = await two.owner.get(endpoint.at('/deliveries'))
   expect(Object(body).items).toHaveLength(1)
+  // Its lease of six timeouts is that of the former cell, as is its worker.
+  const late = sql<{
+    count: number
+  }>`select count(*)::int as count from delivery_attempts where endpoint_id = ${endpoint.id}
+    and state = 'Pending' and worker_id is null and lease_until <= now() + interval '120 s'`
+  expect(await count('cell-1', late)).toBe(1)
 })
 
 test('endpoints that are deleted while they are copied leave nothing in the target', async () => {

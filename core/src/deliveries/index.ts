@@ -64,4 +64,4 @@ export { START_DELIVERIES, type StartedDelivery, startedDelivery, startParameter
 export { GONE, type Trigger } from './states.ts'
 export { addAttemptBytes, countAttempts, foldAttemptBytes } from './storageBytes.ts'
 export { attemptView, attemptWithRecord } from './view.ts'
-export { beatDeliveryWorker, registerDeliveryWorker, startPresence } from './workers.ts'
+export { beatDeliveryWorker, registerDeliveryWorker, shortenLeases, startPresence } from './workers.ts'

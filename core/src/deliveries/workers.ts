@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import type { Services } from '../api/services.ts'
-import type { Db } from '../platform/db/index.ts'
+import type { Db, Trx } from '../platform/db/index.ts'
 import { atIntervals } from '../platform/time/index.ts'
+import { TIMEOUT_SECONDS } from './attempt.ts'
 
 /** Interval of the heartbeats of a process that makes attempts. */
 const BEAT_SECONDS = 2
@@ -81,6 +82,18 @@ export async function giveUpDeadWorkers(db: Db, id: number): Promise<void> {
             and me.steady_since < now() - make_interval(secs => ${STEADY_SECONDS}))
       returning w.id`,
   )
+}
+
+/**
+ * Shortens the leases of attempts that were under way when their workspace left its former cell, to one timeout from
+ * now: the former cell may still send, but nobody records it here. Their worker is one of that cell, not of this.
+ */
+export async function shortenLeases(trx: Trx, workspaceId: string, now: Date): Promise<void> {
+  await sql`
+    update delivery_attempts t set worker_id = null, lease_until = least(t.lease_until, ${now}::timestamptz
+      + interval '1 second' * coalesce((
+        select (a.delivery_policy::json ->> 'timeoutSeconds')::int from actions a where a.id = t.action_id), ${TIMEOUT_SECONDS}))
+    where t.state = 'Pending' and t.lease_until is not null and t.workspace_id = ${workspaceId}`.execute(trx)
 }
 
 /** @param gone statement that deletes workers and returns their ids */
