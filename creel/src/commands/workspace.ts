@@ -1,6 +1,7 @@
 import { type Db, queueWorkOf } from '@creel/core'
 import { abortMove, listMoves, type Move, MoveError, moveWorkspace, purgeMoved } from '@creel/core/cells'
 import { PLAN_KEYS, type PlanKey } from '@creel/core/plans'
+import { isDatabaseOutage } from '@creel/core/platform/db'
 import { type JsonOption, printHint, printJson, printTable, printText } from '@creel/terminal/output/print'
 import { type Command, Option } from 'commander'
 import { pino } from 'pino'
@@ -194,7 +195,15 @@ async function act(given: string, { to, abort, purge }: MoveCommandOptions): Pro
     })
   } catch (error) {
     if (error instanceof MoveError) throw new StartupError(error.message, { cause: error })
-    throw error
+    if (error instanceof StartupError || !isDatabaseOutage(error)) throw error
+    const names = new Set([
+      nameOf(source.config),
+      ...(purge === true ? [] : [to ?? source.toCell ?? []].flat()),
+    ])
+    throw new StartupError(
+      `The connection to the cell ${[...names].map((name) => `"${name}"`).join(' or ')} was lost. ${wordsOf(error)} Run the same command again. A workspace whose move is "switching" in \`creel workspace moves\` stays sealed until then.`,
+      { cause: error },
+    )
   }
 }
 
