@@ -68,6 +68,9 @@ export class ApiClient {
   readonly calls: Calls
   private key: string
 
+  /** Whether calls also wait while the service is unavailable for a moment, as while a workspace moves. */
+  waitsForService = false
+
   /** Gets a sentence when a call waits for the budget of its key. */
   onWait: (text: string) => void = () => undefined
 
@@ -137,9 +140,10 @@ export class ApiClient {
 
   /** If the budget is spent, a call waits for `Retry-After`, up to two minutes in all. */
   private waitsFor({ status, seconds, waitedSeconds }: Refused): boolean {
-    if (status !== 429 || waitedSeconds + seconds > BUDGET_SECONDS) return false
-    if (seconds >= TOLD_WAIT_SECONDS)
-      this.onWait(`The key has used its calls of this minute. Continuing in ${seconds} s.`)
+    const isService = status === 503 && this.waitsForService
+    if ((status !== 429 && !isService) || waitedSeconds + seconds > BUDGET_SECONDS) return false
+    const reason = isService ? 'The service is unavailable.' : 'The key has used its calls of this minute.'
+    if (seconds >= TOLD_WAIT_SECONDS) this.onWait(`${reason} Continuing in ${seconds} s.`)
     return true
   }
 

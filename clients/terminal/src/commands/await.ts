@@ -1,6 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
 import type { CapturedRequest } from 'creel-client'
-import type { ApiClient } from '../api/apiClient.ts'
+import { type ApiClient, ApiProblem } from '../api/apiClient.ts'
 import { chooseEndpoint } from '../api/endpointChoice.ts'
 import { EXIT } from '../exitCodes.ts'
 import { type FilterOptions, filterQuery, withFilterOptions } from '../filterOptions.ts'
@@ -13,6 +14,8 @@ import { spanOption } from '../words.ts'
 
 /** Longest wait in one call of the API. */
 const CALL_SECONDS_MAX = 60
+/** Wait before the service is asked again that was unavailable, as while a workspace moves. */
+const AGAIN_MILLISECONDS = 1_000
 const DEFAULT_MILLISECONDS = 30_000
 
 export function addAwaitCommand(command: Command, tools: TerminalTools): void {
@@ -70,7 +73,13 @@ async function awaited(
     const seconds = Math.min(CALL_SECONDS_MAX, Math.ceil((deadline - Date.now()) / 1000))
     if (seconds < 1) return undefined
     const input = { ...filters, endpointId, timeoutSeconds: seconds }
-    const found = await api.calls.requests.await(input, { timeoutMs: (seconds + 15) * 1000 })
-    if (found !== undefined) return found
+    try {
+      const found = await api.calls.requests.await(input, { timeoutMs: (seconds + 15) * 1000 })
+      if (found !== undefined) return found
+    } catch (error) {
+      const isPassing = error instanceof ApiProblem && error.status === 503
+      if (!isPassing || Date.now() + AGAIN_MILLISECONDS >= deadline) throw error
+      await sleep(AGAIN_MILLISECONDS)
+    }
   }
 }

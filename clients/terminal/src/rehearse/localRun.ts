@@ -30,6 +30,7 @@ const WAIT_SECONDS = 20
  */
 export async function runLocally(run: LocalRun): Promise<void> {
   const { api, endpointId, replayId, concurrency } = run
+  api.waitsForService = true
   const broken = new AbortController()
   const signal = AbortSignal.any([broken.signal, run.signal])
   const underWay = new Set<Promise<void>>()
