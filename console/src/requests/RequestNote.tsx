@@ -1,4 +1,5 @@
 import { StickyNote } from 'lucide-react'
+import { useEffect, useRef } from 'react'
 import { Button } from '../parts/Button.tsx'
 import { TextField } from '../parts/Field.tsx'
 import { FormFoot } from '../parts/FormFoot.tsx'
@@ -18,6 +19,7 @@ interface Props {
 /** The note of a request, if it has one, or the form that writes it. */
 export function RequestNote({ isEdited, onEdit, ...props }: Props) {
   const { note } = props.request
+  useFocusBack(isEdited, note)
   if (isEdited) return <NoteForm {...props} onClose={() => onEdit(false)} />
   if (note === null) return null
   return (
@@ -31,6 +33,17 @@ export function RequestNote({ isEdited, onEdit, ...props }: Props) {
       </Writes>
     </section>
   )
+}
+
+/** Gives the focus back to the button of the note when its form has closed, and to *Edit* once the note is there. */
+function useFocusBack(isEdited: boolean, note: string | null): void {
+  const isDue = useRef(false)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a note that comes or goes changes the button
+  useEffect(() => {
+    if (isEdited) isDue.current = true
+    else if (isDue.current && document.activeElement === document.body)
+      document.querySelector<HTMLElement>('[aria-label="Edit the note"], [aria-label="Add a note"]')?.focus()
+  }, [isEdited, note])
 }
 
 type FormProps = Omit<Props, 'isEdited' | 'onEdit'> & { readonly onClose: () => void }
@@ -47,8 +60,25 @@ function NoteForm({ endpointId, request, onNoted, onClose }: FormProps) {
     ends: 'closed',
     onClose,
   })
+  const box = useRef<HTMLFormElement>(null)
+  // Without the focus, what is typed would run as shortcuts of the request.
+  const focus = () => box.current?.querySelector('textarea')?.focus()
+  useEffect(() => box.current?.querySelector('textarea')?.focus(), [])
   return (
-    <form className="form note-form" onSubmit={form.submit}>
+    <form
+      ref={box}
+      className="form note-form"
+      onSubmit={(event) => {
+        form.submit(event)
+        focus()
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || event.nativeEvent.isComposing) return
+        // Not the request.
+        event.preventDefault()
+        form.close()
+      }}
+    >
       <TextField
         label="Note"
         hint="For people, in plain text. Empty removes it."
