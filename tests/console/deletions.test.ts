@@ -110,6 +110,48 @@ test('an open capture that is deleted with all matches is closed, also if its ro
   expect(faults).toEqual([])
 })
 
+test('what is being deleted does not come back with another search', async () => {
+  const endpoint = await service.alice.endpoint({ name: 'searched meanwhile' })
+  await endpoint.captureMany(2)
+  const { page, faults } = opened
+  await opened.goTo(`/e/${endpoint.id}`)
+  await page.locator(rows).nth(1).waitFor()
+  await page.locator(rows).first().click()
+  const held = await holdCalls(page, /requests\.bulkDelete/)
+  await page.keyboard.press('Delete')
+  await page.getByText('1 stored').waitFor()
+  await held.called
+  await page.locator('#search').fill('method:POST')
+  await page.getByText('2 match').waitFor()
+  held.release()
+  await page.getByText('1 request moved to the recycle bin').waitFor()
+  await page.getByText('1 match').waitFor()
+  expect(await page.locator(rows).count()).toBe(1)
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByText('2 match').waitFor()
+  expect(faults).toEqual([])
+})
+
+test('what was deleted elsewhere leaves the list, and is not restored from here', async () => {
+  const endpoint = await service.alice.endpoint({ name: 'elsewhere' })
+  const [first, second] = await endpoint.captureMany(3)
+  const { page } = opened
+  await opened.goTo(`/e/${endpoint.id}?r=${second?.id}`)
+  await page.locator(rows).nth(2).waitFor()
+  await page.locator('.line').first().waitFor()
+  await service.alice.delete(endpoint.at(`/requests/${second?.id}`))
+  await page.keyboard.press('Delete')
+  await page.getByText('0 requests moved to the recycle bin').waitFor()
+  expect(await page.getByRole('button', { name: 'Undo' }).count()).toBe(0)
+  await page.keyboard.press('z')
+  await service.alice.delete(endpoint.at(`/requests/${first?.id}`))
+  await page.locator(rows).nth(1).click()
+  await page.getByRole('link', { name: 'Look in the recycle bin' }).waitFor()
+  await page.getByText('1 stored').waitFor()
+  expect(await page.locator(rows).count()).toBe(1)
+  expect(await endpoint.requests()).toHaveLength(1)
+})
+
 test('what is no longer in the bin does not come back to the list', async () => {
   const endpoint = await service.alice.endpoint({ name: 'gone for good' })
   const [first] = await endpoint.captureMany(2)

@@ -251,14 +251,22 @@ export class CaptureStream extends Store<Captures> {
     }
   }
 
-  /** Removes deleted rows at once. @returns the removed rows */
-  remove(ids: ReadonlySet<number>): readonly RequestSummary[] {
+  /**
+   * Removes deleted rows at once.
+   *
+   * @param isLate whether the list may have been read without them: then only those that it has are taken off its count
+   * @returns the removed rows
+   */
+  remove(ids: ReadonlySet<number>, isLate = false): readonly RequestSummary[] {
     const gone = this.get().rows.filter(({ id }) => ids.has(id))
     for (const id of ids) this.#removed.add(id)
     const rows = this.#left(this.get().rows)
     this.#waiting = this.#left(this.#waiting)
     this.#held = this.#left(this.#held)
-    this.#change({ rows, totalCount: Math.max(rows.length, this.get().totalCount - ids.size) })
+    this.#change({
+      rows,
+      totalCount: Math.max(rows.length, this.get().totalCount - (isLate ? gone.length : ids.size)),
+    })
     return gone
   }
 

@@ -270,7 +270,7 @@ interface Deletion {
   readonly rows: readonly RequestSummary[]
   /** The list that had the rows. */
   readonly from: CaptureStream
-  readonly call: Promise<unknown>
+  readonly call: Promise<{ readonly deletedCount: number }>
   closeNote: () => void
 }
 
@@ -297,9 +297,15 @@ class Deletions {
     // Before the answer: until then, too, it is the latest.
     this.#made = [...this.#made, made]
     try {
-      await call
-      if (this.#made.includes(made))
-        this.#offer(made, `${plural(ids.length, 'request')} moved to the recycle bin`)
+      const { deletedCount } = await call
+      // Another search, or the list read anew, may have found them before the call had ended.
+      this.list.current.remove(new Set(ids), true)
+      const words = `${plural(deletedCount, 'request')} moved to the recycle bin`
+      if (deletedCount === 0) {
+        // Deleted elsewhere, so that is not undone here.
+        this.#take(made)
+        toast(words)
+      } else if (this.#made.includes(made)) this.#offer(made, words)
     } catch (error) {
       this.#take(made)
       from.putBack(rows, ids)
@@ -326,7 +332,8 @@ class Deletions {
     const stream = this.list.current
     const isStarted = startBulk(endpointId, 'moved to the recycle bin', chosen, async (ids) => {
       const { deletedCount } = await creel.requests.bulkDelete.mutate({ endpointId, requestIds: [...ids] })
-      stream.remove(new Set(ids))
+      const { current } = this.list
+      current.remove(new Set(ids), current !== stream)
       onGone(ids)
       return { done: deletedCount, skipped: ids.length - deletedCount }
     })
@@ -340,11 +347,11 @@ class Deletions {
     if (!made || !this.#made.includes(made)) return
     this.#take(made)
     made.closeNote()
-    const isRefused = await made.call.then(
-      () => false,
-      () => true,
+    const deletedCount = await made.call.then(
+      (answer) => answer.deletedCount,
+      () => 0,
     )
-    if (isRefused) return
+    if (deletedCount === 0) return
     try {
       const { restoredCount, skippedAtCap } = await creel.recycleBin.restore.mutate({
         requestIds: [...made.ids],

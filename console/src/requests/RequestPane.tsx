@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { X } from 'lucide-react'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { Link } from 'wouter'
 import type { CaptureAddress, ChangeAddress } from '../address.ts'
 import { asRead, isLong } from '../body/asRead.ts'
@@ -54,6 +54,10 @@ export function RequestPane({
   const request = detail.data
   const shown = request ?? row
   const isMissing = statusOf(detail.error) === 404
+  // Deleted elsewhere, or by its retention.
+  useEffect(() => {
+    if (isMissing) stream.remove(new Set([requestId]), true)
+  }, [isMissing, requestId, stream])
   const compare = () => {
     const before = previousOf(stream, requestId, shown)
     if (before !== undefined) onChange({ c: before }, true)
