@@ -85,7 +85,7 @@ export function RequestTools({
           </Button>
           <Menu className="button primary" label="Replay through" button={<ChevronDown size={13} />}>
             {actions.data?.actions.map(({ id, name }) => (
-              <MenuItem key={id} icon={Play} onClick={() => replay.mutate(id)}>
+              <MenuItem key={id} icon={Play} isDisabled={replay.isPending} onClick={() => replay.mutate(id)}>
                 {name}
               </MenuItem>
             ))}
