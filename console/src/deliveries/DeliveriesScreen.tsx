@@ -41,7 +41,7 @@ export function DeliveriesScreen({ endpoint }: { endpoint: Endpoint; item: strin
   return (
     <>
       <div className="section-head">
-        <h2>{plural(totalCount, 'attempt')}</h2>
+        <h2>{pages.data === undefined ? 'Attempts' : plural(totalCount, 'attempt')}</h2>
         <Select
           label="State"
           value={state ?? ''}

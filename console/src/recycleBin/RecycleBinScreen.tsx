@@ -42,7 +42,10 @@ export function RecycleBinScreen() {
       return after
     })
   return (
-    <Page title="Recycle bin" head={<span className="hint">{plural(totalCount, 'request')}</span>}>
+    <Page
+      title="Recycle bin"
+      head={pages.data !== undefined && <span className="hint">{plural(totalCount, 'request')}</span>}
+    >
       <Problem error={pages.error ?? restore.error} onRetry={() => void pages.refetch()} />
       {restore.data !== undefined && (
         <p

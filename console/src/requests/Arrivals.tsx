@@ -16,10 +16,20 @@ interface Props {
  * below.
  */
 export const Arrivals = memo(function Arrivals({ endpointId, stream, isFiltered }: Props) {
-  const { bars, others, rejectedBefore, totalCount, isEstimate, omitsSealed } = useSyncExternalStore(
-    stream.subscribe,
-    stream.get,
-  )
+  const {
+    bars,
+    below,
+    isLoading,
+    others,
+    problem,
+    rejectedBefore,
+    rows,
+    totalCount,
+    isEstimate,
+    omitsSealed,
+  } = useSyncExternalStore(stream.subscribe, stream.get)
+  // Before the list has loaded, and after that has failed, nothing is known.
+  const isKnown = !isLoading && (problem === null || rows.length > 0 || below !== null)
   const heard = useSyncExternalStore(rejections.subscribe, () => rejections.of(endpointId))
   const [now, setNow] = useState(() => Math.floor(Date.now() / BAR_MS))
   useEffect(() => {
@@ -40,7 +50,7 @@ export const Arrivals = memo(function Arrivals({ endpointId, stream, isFiltered 
         viewBox={`0 0 ${BARS * 4} 24`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={`${recent} arrived in the last minute`}
+        aria-label={isKnown ? `${recent} arrived in the last minute` : 'Arrivals'}
       >
         <rect className="rest" x="0" y="23.5" width={BARS * 4} height="0.5" />
         {shown.map(({ at, good, bad, rejected }) => {
@@ -69,13 +79,17 @@ export const Arrivals = memo(function Arrivals({ endpointId, stream, isFiltered 
           )
         })}
       </svg>
-      <span>
-        <b>{count(recent)}</b> / min
-      </span>
-      <span>
-        {isEstimate && 'about '}
-        <b>{count(totalCount)}</b> {isFiltered ? 'match' : 'stored'}
-      </span>
+      {isKnown && (
+        <>
+          <span>
+            <b>{count(recent)}</b> / min
+          </span>
+          <span>
+            {isEstimate && 'about '}
+            <b>{count(totalCount)}</b> {isFiltered ? 'match' : 'stored'}
+          </span>
+        </>
+      )}
       {omitsSealed && (
         <span title="The other filters find encrypted captures: method, label, event id, state, time.">
           encrypted text is not searched

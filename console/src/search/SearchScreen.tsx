@@ -99,9 +99,11 @@ function Results({ q, all, onAgain }: ResultsProps) {
       )}
       <Problem error={error} onRetry={onAgain} />
       <p role="status" className="hint">
-        {isDone || error !== null
+        {isDone
           ? `${plural(matchCount, 'result')} in ${plural(matching.length, 'endpoint')}`
-          : `Searching ${count(searchedCount + 1)} of ${plural(endpoints.length, 'endpoint')}…`}
+          : error !== null
+            ? `Searched ${count(searchedCount)} of ${plural(endpoints.length, 'endpoint')}`
+            : `Searching ${count(searchedCount + 1)} of ${plural(endpoints.length, 'endpoint')}…`}
       </p>
       {sealed.length > 0 && (
         <p className="banner">The text of encrypted captures is not searched: {sealed.join(', ')}.</p>
