@@ -113,7 +113,11 @@ function EndpointPage({ endpointId, rest }: { endpointId: string; rest: string }
     return (
       <main id="main" className="page" aria-busy={endpoint.isLoading}>
         <h1 className="sr-only">Endpoint</h1>
-        {endpoint.error === null ? <Bones /> : <Gone error={endpoint.error} />}
+        {endpoint.error === null ? (
+          <Bones />
+        ) : (
+          <Gone error={endpoint.error} onRetry={() => void endpoint.refetch()} />
+        )}
       </main>
     )
   }
@@ -129,10 +133,10 @@ function EndpointPage({ endpointId, rest }: { endpointId: string; rest: string }
   )
 }
 
-function Gone({ error }: { error: unknown }) {
+function Gone({ error, onRetry }: { error: unknown; onRetry: () => void }) {
   return (
     <div className="nothing">
-      <Problem error={error} />
+      <Problem error={error} onRetry={statusOf(error) === 404 ? undefined : onRetry} />
       <Link href="/" className="button">
         Go to endpoints
       </Link>

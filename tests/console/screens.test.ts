@@ -201,3 +201,62 @@ test('a search is saved in the browser, offered first, and forgotten', async () 
   await page.waitForURL('**?q=order+paid')
   expect(faults).toEqual([])
 })
+
+test('a screen whose read failed offers another try, and shows no number or table that it does not know', async () => {
+  const { alice } = await startConsoleService({ parts: ['gateway'] })
+  const endpoint = await alice.endpoint({ name: 'read again' })
+  await alice.post('/api/v1/keys', { name: 'ci', scope: 'read' })
+  await endpoint.capture()
+  const { page, goTo } = await openConsole(alice)
+  const error = { message: 'Not now', code: -32603, data: { code: 'INTERNAL_SERVER_ERROR', httpStatus: 500 } }
+  const failing = (name: string) =>
+    page.route(
+      ({ pathname }) => pathname.includes(name),
+      (route) => {
+        const calls = new URL(route.request().url()).pathname.split(',')
+        return route.fulfill({ status: 500, json: calls.map(() => ({ error })) })
+      },
+    )
+  // A batch of calls fails as one.
+  const again = page.getByRole('button', { name: 'Try again' }).first()
+  const readAgain = async () => {
+    await page.unrouteAll()
+    await again.click()
+  }
+  await failing('endpoints.get')
+  await goTo(`/e/${endpoint.id}/settings`)
+  await again.waitFor()
+  await readAgain()
+  await page.getByRole('textbox', { name: 'Endpoint name' }).waitFor()
+
+  await failing('keys.list')
+  await goTo('/access')
+  await again.waitFor()
+  expect(await page.getByRole('columnheader', { name: 'Prefix' }).count()).toBe(0)
+  await readAgain()
+  await page.getByRole('button', { name: 'Revoke… ci', exact: true }).click()
+  await page.getByRole('button', { name: 'Confirm: revoke ci', exact: true }).waitFor()
+
+  await failing('recycleBin.list')
+  await goTo('/bin')
+  await again.waitFor()
+  expect(await page.getByText('0 requests').count()).toBe(0)
+  await readAgain()
+  await page.getByText('0 requests').waitFor()
+
+  await failing('deliveries.list')
+  await goTo(`/e/${endpoint.id}/deliveries`)
+  await again.waitFor()
+  expect(await page.getByText('0 attempts').count()).toBe(0)
+  await readAgain()
+  await page.getByText('0 attempts').waitFor()
+
+  await failing('requests.list')
+  await goTo(`/e/${endpoint.id}`)
+  await page.locator('.banner').getByRole('button', { name: 'Try again' }).waitFor()
+  expect(await page.getByText('0 stored').count()).toBe(0)
+  await goTo('/search?q=method:POST')
+  await page.getByText('Searched 0 of 1 endpoint').waitFor()
+  await readAgain()
+  await page.getByText('1 result in 1 endpoint').waitFor()
+})

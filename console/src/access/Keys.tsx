@@ -9,7 +9,7 @@ import { OVERLAP_SECONDS, overlaps } from '../parts/DurationField.tsx'
 import { named, SelectField, TextField } from '../parts/Field.tsx'
 import { FormDialog } from '../parts/FormFoot.tsx'
 import { Card } from '../parts/Page.tsx'
-import { Problem } from '../parts/Problem.tsx'
+import { Problem, QueryState } from '../parts/Problem.tsx'
 import { SegmentsField } from '../parts/Segments.tsx'
 import { Table } from '../parts/Table.tsx'
 import { useCall, useForm } from '../parts/useForm.ts'
@@ -34,47 +34,55 @@ export function Keys() {
         </Button>
       }
     >
-      <Problem error={keys.error ?? revoke.error} />
-      <Table
-        heads={['Name', 'Prefix', 'Scope', 'Created', 'Last used', 'Rotate or revoke']}
-        hidden="Rotate or revoke"
-      >
-        {keys.data?.items.map((key) => (
-          <tr key={key.id}>
-            <th scope="row">
-              {key.name}
-              {key.clientId !== null && <div className="hint">Agent, {key.clientId}</div>}
-            </th>
-            <td>
-              <code>{key.prefix}…</code>
-            </td>
-            <td title={boundsOf(key)}>{scopeText(key, endpoints.data)}</td>
-            <td title={fullTime(key.createdAt)}>{ago(key.createdAt)}</td>
-            <td>{ago(key.lastUsedAt)}</td>
-            <td className="end">
-              {endOf(key) !== undefined ? (
-                <span className="hint">{endOf(key)}</span>
-              ) : (
-                <>
-                  {key.replacedById === null && key.kind === 'key' && (
-                    <Button look="small" onClick={() => setRotating(key)}>
-                      Rotate…
-                    </Button>
-                  )}{' '}
-                  <ConfirmButton
-                    look="small danger"
-                    disabled={revoke.isPending}
-                    confirm={`Confirm: revoke ${key.name}`}
-                    onConfirm={() => revoke.mutate(key.id)}
-                  >
-                    Revoke…
-                  </ConfirmButton>
-                </>
-              )}
-            </td>
-          </tr>
-        ))}
-      </Table>
+      <QueryState of={keys} />
+      <Problem error={revoke.error} />
+      {keys.data !== undefined && (
+        <Table
+          heads={['Name', 'Prefix', 'Scope', 'Created', 'Last used', 'Rotate or revoke']}
+          hidden="Rotate or revoke"
+        >
+          {keys.data.items.map((key) => (
+            <tr key={key.id}>
+              <th scope="row">
+                {key.name}
+                {key.clientId !== null && <div className="hint">Agent, {key.clientId}</div>}
+              </th>
+              <td>
+                <code>{key.prefix}…</code>
+              </td>
+              <td title={boundsOf(key)}>{scopeText(key, endpoints.data)}</td>
+              <td title={fullTime(key.createdAt)}>{ago(key.createdAt)}</td>
+              <td>{ago(key.lastUsedAt)}</td>
+              <td className="end">
+                {endOf(key) !== undefined ? (
+                  <span className="hint">{endOf(key)}</span>
+                ) : (
+                  <>
+                    {key.replacedById === null && key.kind === 'key' && (
+                      <Button
+                        look="small"
+                        onClick={() => setRotating(key)}
+                        aria-label={`Rotate… ${key.name}`}
+                      >
+                        Rotate…
+                      </Button>
+                    )}{' '}
+                    <ConfirmButton
+                      look="small danger"
+                      disabled={revoke.isPending}
+                      aria-label={`Revoke… ${key.name}`}
+                      confirm={`Confirm: revoke ${key.name}`}
+                      onConfirm={() => revoke.mutate(key.id)}
+                    >
+                      Revoke…
+                    </ConfirmButton>
+                  </>
+                )}
+              </td>
+            </tr>
+          ))}
+        </Table>
+      )}
       {isNew && <NewKey onClose={() => setNew(false)} />}
       {rotating !== undefined && <RotateKey of={rotating} onClose={() => setRotating(undefined)} />}
     </Card>

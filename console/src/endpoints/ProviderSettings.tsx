@@ -25,7 +25,7 @@ export function ProviderSettings({ endpoint, form, secrets, onSecrets }: SecretP
     <Card title="Provider" id="provider" acts={source === 'manual' && <Badge>custom signature scheme</Badge>}>
       <div className="form">
         <ProviderPicker slug={slug} onChange={(next) => form.change({ provider: next })} />
-        <Problem error={providers.error} />
+        <Problem error={providers.error} onRetry={() => void providers.refetch()} />
         {provider !== undefined && <About provider={provider} />}
         {provider?.verification?.supported === true && (
           <TextField

@@ -42,6 +42,7 @@ export function ConfirmButton({ confirm, onConfirm, children = 'Delete…', ...r
     <Button
       look="danger"
       {...rest}
+      aria-label={isArmed ? undefined : rest['aria-label']}
       onClick={press}
       onKeyDown={(event) => event.repeat && event.key === 'Enter' && event.preventDefault()}
       onBlur={() => setArmed(false)}

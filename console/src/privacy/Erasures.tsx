@@ -63,7 +63,8 @@ export function Erasures() {
           />
         </div>
       </form>
-      <Problem error={erasures.error ?? report.error} />
+      <Problem error={erasures.error} onRetry={() => void erasures.refetch()} />
+      <Problem error={report.error} />
       {items.length > 0 && (
         <Table heads={['Asked for', 'Result', 'Report']} hidden="Report">
           {items.map((erasure) => (

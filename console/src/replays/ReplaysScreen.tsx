@@ -93,8 +93,8 @@ const GROUPS = [
 ] as const
 
 function Differences({ endpointId, run }: { endpointId: string; run: ReplayRun }) {
-  const { data, error } = useQuery(differencesQuery(endpointId, run))
-  if (data === undefined) return <Problem error={error} />
+  const { data, error, refetch } = useQuery(differencesQuery(endpointId, run))
+  if (data === undefined) return <Problem error={error} onRetry={() => void refetch()} />
   return GROUPS.map(({ name, words }) =>
     data[name].length === 0 ? null : (
       <section key={name} aria-label={words}>

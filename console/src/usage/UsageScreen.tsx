@@ -13,7 +13,8 @@ export function UsageScreen() {
   const usage = useQuery({ queryKey: ['usage'], queryFn: () => creel.workspace.usage.query({}) })
   const error = session.error ?? usage.error
   if (session.data === undefined || usage.data === undefined) {
-    return <Page title="Usage">{error === null ? <Bones /> : <Problem error={error} />}</Page>
+    const again = () => void Promise.all([session.refetch(), usage.refetch()])
+    return <Page title="Usage">{error === null ? <Bones /> : <Problem error={error} onRetry={again} />}</Page>
   }
   const { limits, plan } = session.data
   const { alertChannels, apiKeys, endpoints, perEndpoint, storage, watchdogs } = usage.data
