@@ -52,9 +52,8 @@ export async function runChecks(
   return Object.fromEntries(states)
 }
 
-/** Readiness: 200 when every check passes and the process does not drain, else 503, with the state of each check, and the notes. */
-export async function readyz({ checks, stopping, notes = {} }: Operations, log: Logger): Promise<Response> {
-  const states = await runChecks(checks, log)
+/** What each note says, or `unknown` after the time of a check. */
+async function takeNotes(notes: NonNullable<Operations['notes']>): Promise<Readonly<Record<string, string>>> {
   const noted = await Promise.all(
     Object.entries(notes).map(async ([name, note]) => {
       try {
@@ -64,12 +63,18 @@ export async function readyz({ checks, stopping, notes = {} }: Operations, log: 
       }
     }),
   )
+  return Object.fromEntries(noted)
+}
+
+/** Readiness: 200 when every check passes and the process does not drain, else 503, with the state of each check, and the notes. */
+export async function readyz({ checks, stopping, notes = {} }: Operations, log: Logger): Promise<Response> {
+  const [states, noted] = await Promise.all([runChecks(checks, log), takeNotes(notes)])
   const worst = Object.values(states).every((state) => state === 'ok') ? 'ready' : 'unavailable'
   const status = stopping?.aborted === true ? 'draining' : worst
   return json(status === 'ready' ? 200 : 503, {
     status,
     checks: states,
-    ...Object.fromEntries(noted),
+    ...noted,
   })
 }
 
