@@ -2,9 +2,13 @@ import { applyChangedPlans, type Services, startLoops, type Urls } from '@creel/
 import { type Captures, createCaptures, type WaitingAnswers } from '@creel/core/capture'
 import type { FirstAttempts } from '@creel/core/deliveries'
 import type { OwnHost } from '@creel/core/platform/outbound'
+import { within } from '@creel/core/platform/time'
 import { type RunningWorkers, startWorkers } from '@creel/jobs'
 import type { ServiceOptions } from './options.ts'
 import { type OpenServices, openServices } from './services.ts'
+
+/** Time for connections to end. A database that hangs ends none, and the process must not wait for it. */
+const CLOSE_MS = 5_000
 
 /** A database with what runs on it in this process: captures, workers, or both, depending on the parts. */
 export interface RunningCell {
@@ -16,7 +20,7 @@ export interface RunningCell {
   startWorkers(): Promise<void>
   /** Takes no more jobs, and lets sends in flight end, up to `graceMs`. */
   stopWorkers(graceMs: number): Promise<void>
-  /** Commits the waiting captures, and closes everything but the database. Jobs may end for `graceMs`. */
+  /** Commits the waiting captures, and closes everything but the database. Jobs may end for `graceMs`; 5 s later it gives up. */
   close(graceMs: number): Promise<void>
 }
 
@@ -42,12 +46,14 @@ export async function runCell(
     : undefined
   if (captures !== undefined) opened.takeCaptures(captures)
   const loops = await startLoops(opened.services, 'process')
-  const close = async (graceMs: number) => {
+  const closeAll = async (graceMs: number) => {
     await captures?.close()
     await opened.boss.stop({ graceful: true, timeout: graceMs })
     await loops.stop(graceMs)
     await opened.close()
   }
+  // The timeout of the queue's end is one of jobs only: it then waits for queries without an answer.
+  const close = async (graceMs: number) => void (await within(closeAll(graceMs), graceMs + CLOSE_MS))
   try {
     await applyChangedPlans(opened.services)
   } catch (error) {

@@ -157,8 +157,9 @@ async function startOnce(options: ServiceOptions): Promise<RunningService> {
     stop: async () => {
       for (const cell of running) cell.opened.beginStopping()
       const graceMs = DRAIN_SECONDS * 1000
+      const until = performance.now() + graceMs
       await Promise.all([gateway?.close(graceMs), ...running.map((cell) => cell.stopWorkers(graceMs))])
-      await Promise.all(running.map((cell) => cell.close(graceMs)))
+      await Promise.all(running.map((cell) => cell.close(Math.max(0, until - performance.now()))))
       await metricsListener?.close(0)
     },
   }
