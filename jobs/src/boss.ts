@@ -8,8 +8,14 @@ import type { Logger } from 'pino'
 const WORKING_CONNECTIONS = 6
 const SENDING_CONNECTIONS = 2
 
-/** Time without an answer after which a connection is given up. Maintenance of millions of jobs takes less. */
-const QUERY_MILLISECONDS_MAX = 600_000
+/** Time without an answer after which a connection is given up: a network may lose it without an error. */
+const QUERY_MILLISECONDS_MAX = 65_000
+
+/** The same for maintenance, and for changes of the schema: those of millions of jobs take less. */
+const MAINTENANCE_MILLISECONDS_MAX = 600_000
+
+/** How their statements begin. They have no parameters. */
+const MAINTENANCE = /^\s*(begin|create|alter|drop|reindex|vacuum|analyze|delete)\b/i
 
 /** Interval of the search for jobs of dead workers. */
 const SUPERVISE_SECONDS = 10
@@ -39,7 +45,10 @@ export function createBoss(
   // No limit of a statement: its maintenance may take longer than ours may.
   const pool = {
     ...poolOf(url),
-    onConnect: endWhenGone,
+    onConnect: async (client: Session) => {
+      await endWhenGone(client)
+      client.query = waitingForMaintenance(client)
+    },
     keepAlive: true,
     query_timeout: QUERY_MILLISECONDS_MAX,
   }
@@ -59,6 +68,20 @@ export function createBoss(
   })
   boss.on('error', (error: unknown) => log.warn({ err: errorOf(error) }, 'job queue error'))
   return boss
+}
+
+type Session = Parameters<typeof endWhenGone>[0]
+
+/** A connection's `query` that waits longer for the answer to maintenance. */
+function waitingForMaintenance(client: Session): Session['query'] {
+  return new Proxy(client.query, {
+    apply(query, _, given) {
+      const [text, ...others] = given
+      const isLong = typeof text === 'string' && MAINTENANCE.test(text)
+      const asked = isLong ? { text, query_timeout: MAINTENANCE_MILLISECONDS_MAX } : text
+      return Reflect.apply(query, client, [asked, ...others])
+    },
+  })
 }
 
 /** A queue of former versions, whose jobs named attempts of deliveries; they wait in lanes now. */
