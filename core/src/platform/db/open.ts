@@ -8,6 +8,7 @@ import {
 } from 'kysely'
 import pg, { type PoolClient } from 'pg'
 import { setNewest } from '../memory/index.ts'
+import { within } from '../time/index.ts'
 import { Turns, WAIT_MS_MAX } from '../turns/index.ts'
 import { isReadOnly } from './failures.ts'
 import { memberNames, type OpenRows, SealedRows } from './memberNames.ts'
@@ -79,6 +80,7 @@ export interface OpenDatabase {
   readonly pool: pg.Pool
   /** Lets all handles open sealed members of rows; without it, rows are read as they are stored. */
   openSealedWith(open: OpenRows): void
+  /** Waits 5 s for queries under way: one of a database that hangs may have no end. */
   close(): Promise<void>
 }
 
@@ -109,9 +111,12 @@ const endingGone = (statementSeconds = STATEMENT_SECONDS) => [
   'tcp_keepalives_count = 3',
 ]
 
-/** Applies them to a session of another pool. */
+/** How times are written. The role or the database may have another style, which would not be read as a time. */
+const TIMES = "datestyle = 'ISO'"
+
+/** Applies them, and how times are written, to a session of another pool. */
 export async function endWhenGone(client: pg.ClientBase): Promise<void> {
-  await client.query(endingGone().map(asSet).join(' '))
+  await client.query([TIMES, ...endingGone()].map(asSet).join(' '))
 }
 
 /**
@@ -177,8 +182,7 @@ export function openDatabase(
       sealed.open = open
     },
     close: async () => {
-      await searches.destroy()
-      await db.destroy()
+      await within(Promise.all([searches.destroy(), db.destroy()]), LATE_SECONDS * 1000)
     },
   }
 }
@@ -187,7 +191,7 @@ function openPool(
   url: string,
   { max, statementSeconds }: { max: number; statementSeconds: number },
 ): pg.Pool {
-  const limits = [PLANNER, `statement_timeout = '${statementSeconds}s'`]
+  const limits = [PLANNER, TIMES, `statement_timeout = '${statementSeconds}s'`]
   const ofKind = statementSeconds === 0 ? WITHOUT_LIMITS : endingGone(statementSeconds).map(asSet).join(' ')
   const settings = `${limits.map(asSet).join(' ')} ${ofKind}`
   const pool = new pg.Pool({
