@@ -308,7 +308,10 @@ test('new captures are above those that were deleted before the move', async () 
 test('ended attempts move although the other database has used the numbers of their deliveries', async () => {
   await using receiver = await startReceiver()
   const owners = [one.owner, two.owner]
-  const [mine, theirs] = [await one.owner.endpoint({ name: 'mine' }), await two.owner.endpoint({ name: 'theirs' })]
+  const [mine, theirs] = [
+    await one.owner.endpoint({ name: 'mine' }),
+    await two.owner.endpoint({ name: 'theirs' }),
+  ]
   for (const [at, endpoint] of [mine, theirs].entries()) {
     const action = { kind: 'forward', name: 'to us', url: receiver.url }
     await owners[at]?.post(endpoint.at('/actions'), action)

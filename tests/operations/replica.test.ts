@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Db, openDatabase, type ReadDatabase, readsWithReplica } from '@creel/core'
+import { type Db, openDatabase, readsWithReplica } from '@creel/core'
+import type { ReadDatabase } from '@creel/core/platform/db'
 import { migrate } from '@creel/migrations'
 import { sql } from 'kysely'
 import { z } from 'zod'
 import { type DebianPostgres, debianPostgresPrograms, startDebianPostgres } from '../faults/debianPostgres.ts'
 import type { TestEndpoint } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
-import { runCreel, startProcess, TEST_SECRET_KEY } from '../support/process.ts'
 import { startFar } from '../support/far.ts'
+import { runCreel, startProcess, TEST_SECRET_KEY } from '../support/process.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 /** A primary, a replica that streams from it, and a service that uses both. */

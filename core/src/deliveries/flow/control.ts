@@ -1,7 +1,9 @@
 import { closeIncidents, closeIncidentsSilently } from '../../alerts/index.ts'
 import type { Services } from '../../api/services.ts'
+import { LEAD_MS_MAX } from '../../dispatch/index.ts'
 import { run, statement, type Trx } from '../../platform/db/index.ts'
 import { storedPolicy } from '../policy.ts'
+import { AHEAD_MS, spacingOf } from './decide.ts'
 import { free } from './held.ts'
 
 /** Kinds of incidents about an action. */
@@ -20,7 +22,7 @@ const CLOSE_BREAKER = statement(
   where action_id = $1 and (breaker <> 'closed' or failures <> '{}')`,
 )
 
-/** `$2` and `$3`: seconds from one start, and from one probe, to the next; null without such a bound. */
+/** `$2` and `$3`: the most seconds to the next start, and to the next probe; null without such a bound. */
 const MOVE_FORWARD = statement(
   'move starts forward',
   `update action_flows set
@@ -45,7 +47,8 @@ export async function forgetDelay(trx: Trx, actionId: string, of: 'any' | 'unbou
 
 /**
  * Applies a new policy of an action to its waiting deliveries. Without `hold` every held key is freed. Without a
- * breaker the open one is closed. What a slower rate, or a longer time between probes, had put off starts sooner. Deliveries that were queued under an order keep their places.
+ * breaker the open one is closed. What a slower rate, or a longer time between probes, had put off starts sooner.
+ * Deliveries that were queued under an order keep their places.
  */
 export async function applyPolicy(
   services: Pick<Services, 'clock' | 'enqueue'>,
@@ -53,13 +56,15 @@ export async function applyPolicy(
   actionId: string,
   policyText: string | null,
 ): Promise<void> {
-  const { order, rate, breaker, backlogAlertSeconds } = storedPolicy(policyText)
+  const policy = storedPolicy(policyText)
+  const { order, breaker, backlogAlertSeconds } = policy
   if (order?.onDeadLetter !== 'hold') await free(services, trx, actionId, null)
   if (!breaker) {
     await run(trx, CLOSE_BREAKER, [actionId])
     await closeIncidents(services, trx, { kind: 'breaker.opened', subjectIds: [actionId] })
   }
-  const paceSeconds = rate ? rate.perSeconds / rate.count : 0
-  await run(trx, MOVE_FORWARD, [actionId, paceSeconds, breaker?.probeEverySeconds ?? null])
+  // Together with the starts that are reserved by now, they stay within the rate.
+  const nextMs = LEAD_MS_MAX + AHEAD_MS + spacingOf({ policy, drainPerSecond: null, closedAt: null }, 0)
+  await run(trx, MOVE_FORWARD, [actionId, nextMs / 1000, breaker?.probeEverySeconds ?? null])
   if (!backlogAlertSeconds) await closeIncidentsSilently(services, trx, 'delivery.backlog', [actionId])
 }

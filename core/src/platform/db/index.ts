@@ -3,7 +3,7 @@ export * from './failures.ts'
 
 export * from './open.ts'
 export * from './pipeline.ts'
-export { type Reads, type ReplicaState, readsOf, readsWithReplica } from './replica.ts'
+export { type ReadDatabase, type Reads, type ReplicaState, readsOf, readsWithReplica } from './replica.ts'
 export { databaseUrlMistake, serverOf, serverUrls } from './servers.ts'
 export {
   columnsOf,

@@ -241,5 +241,7 @@ async function requireReplicaOf(primary: Db, replica: Db, timeline: string): Pro
 const RECOVERY_CONFLICTS = new Set(['40001', '40P01'])
 
 function isOfReplica(error: unknown): boolean {
-  return RECOVERY_CONFLICTS.has(codeOf(error) ?? '') || isDatabaseOutage(error) || error instanceof SilentReplica
+  return (
+    RECOVERY_CONFLICTS.has(codeOf(error) ?? '') || isDatabaseOutage(error) || error instanceof SilentReplica
+  )
 }
