@@ -102,10 +102,13 @@ describe('a rate', () => {
   test('that is raised holds at once, also for what a slower one had put off', async () => {
     await using receiver = await startReceiver()
     const { alice } = await startService({ limits: LIMITS })
-    const action = await governedAction(alice, receiver.url, { rate: { count: 1, perSeconds: 3600 } })
+    const breaker = { failures: 5, windowSeconds: 60, probeEverySeconds: 60 }
+    const slow = { rate: { count: 1, perSeconds: 3600 }, breaker }
+    const action = await governedAction(alice, receiver.url, slow)
     await sendAll(action.endpoint, numbered(3))
     await receiver.take(1)
-    await action.put({ delivery: { rate: { count: 10, perSeconds: 1 } } })
+    await action.put({ delivery: { rate: { count: 10, perSeconds: 1 }, breaker } })
+    expect((await action.backlog()).breaker.nextProbeAt).toBeNull()
     await receiver.take(3)
     await action.isDone()
   })

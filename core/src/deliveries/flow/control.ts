@@ -22,12 +22,17 @@ const CLOSE_BREAKER = statement(
   where action_id = $1 and (breaker <> 'closed' or failures <> '{}')`,
 )
 
-/** `$2` and `$3`: the most seconds to the next start, and to the next probe; null without such a bound. */
+/**
+ * `$2` and `$3`: the most seconds to the next start, and to the next probe. `least` passes over nulls, and a time that is
+ * not set must stay so.
+ */
 const MOVE_FORWARD = statement(
   'move starts forward',
   `update action_flows set
-    next_start_at = least(next_start_at, clock_timestamp() + $2::float8 * interval '1 s'),
-    next_probe_at = least(next_probe_at, clock_timestamp() + $3::float8 * interval '1 s')
+    next_start_at = case when next_start_at is not null
+      then least(next_start_at, clock_timestamp() + $2::float8 * interval '1 s') end,
+    next_probe_at = case when next_probe_at is not null
+      then least(next_probe_at, clock_timestamp() + $3::float8 * interval '1 s') end
   where action_id = $1 and (next_start_at > clock_timestamp() or next_probe_at > clock_timestamp())`,
 )
 
