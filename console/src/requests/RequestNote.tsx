@@ -35,6 +35,9 @@ export function RequestNote({ isEdited, onEdit, ...props }: Props) {
   )
 }
 
+/** Without the focus, letters that are typed would run as shortcuts of the request. */
+const focusText = (form: HTMLFormElement | null): void => form?.querySelector('textarea')?.focus()
+
 /** Gives the focus back to the button of the note when its form has closed, and to *Edit* once the note is there. */
 function useFocusBack(isEdited: boolean, note: string | null): void {
   const isDue = useRef(false)
@@ -61,16 +64,14 @@ function NoteForm({ endpointId, request, onNoted, onClose }: FormProps) {
     onClose,
   })
   const box = useRef<HTMLFormElement>(null)
-  // Without the focus, what is typed would run as shortcuts of the request.
-  const focus = () => box.current?.querySelector('textarea')?.focus()
-  useEffect(() => box.current?.querySelector('textarea')?.focus(), [])
+  useEffect(() => focusText(box.current), [])
   return (
     <form
       ref={box}
       className="form note-form"
       onSubmit={(event) => {
         form.submit(event)
-        focus()
+        focusText(event.currentTarget)
       }}
       onKeyDown={(event) => {
         if (event.key !== 'Escape' || event.nativeEvent.isComposing) return
