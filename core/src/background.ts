@@ -122,7 +122,8 @@ export const QUEUES: readonly Queue[] = [
 ]
 
 /**
- * Queues all open work of a workspace that arrives from another cell, and shortens the leases of its attempts, in the transaction in which it arrives.
+ * Queues all open work of a workspace that arrives from another cell, and shortens the leases of its attempts, in the
+ * transaction in which it arrives.
  */
 export async function queueWorkOf(
   services: Pick<Services, 'enqueue' | 'clock'>,

@@ -52,7 +52,7 @@ export async function runChecks(
   return Object.fromEntries(states)
 }
 
-/** What each note says, or `unknown` after the time of a check. */
+/** The text of each note, or `unknown` after the time of a check. */
 async function takeNotes(notes: NonNullable<Operations['notes']>): Promise<Readonly<Record<string, string>>> {
   const noted = await Promise.all(
     Object.entries(notes).map(async ([name, note]) => {

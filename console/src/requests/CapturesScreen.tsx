@@ -298,7 +298,7 @@ class Deletions {
     this.#made = [...this.#made, made]
     try {
       const { deletedCount } = await call
-      // Another search, or the list read anew, may have found them before the call had ended.
+      // Another search, or a second read of the list, may have found them before the call had ended.
       this.list.current.remove(new Set(ids), true)
       const words = `${plural(deletedCount, 'request')} moved to the recycle bin`
       if (deletedCount === 0) {

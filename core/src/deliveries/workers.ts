@@ -86,7 +86,7 @@ export async function giveUpDeadWorkers(db: Db, id: number): Promise<void> {
 
 /**
  * Shortens the leases of attempts that were under way when their workspace left its former cell, to one timeout from
- * now: the former cell may still send, but nobody records it here. Their worker is one of that cell, not of this.
+ * now: the former cell may still send, but its result is not recorded here. Their worker is one of that cell, not of this.
  */
 export async function shortenLeases(trx: Trx, workspaceId: string, now: Date): Promise<void> {
   await sql`

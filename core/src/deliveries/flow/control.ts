@@ -52,7 +52,7 @@ export async function forgetDelay(trx: Trx, actionId: string, of: 'any' | 'unbou
 
 /**
  * Applies a new policy of an action to its waiting deliveries. Without `hold` every held key is freed. Without a
- * breaker the open one is closed. What a slower rate, or a longer time between probes, had put off starts sooner.
+ * breaker the open one is closed. Starts and probes that the former policy had put off for longer come sooner.
  * Deliveries that were queued under an order keep their places.
  */
 export async function applyPolicy(
