@@ -15,7 +15,7 @@ export interface Ran {
 }
 
 /** Files of which tests failed, that run once more. More of them say that the code is wrong. */
-const REPEATED_FILES_MAX = 3
+const REPEATED_FILES_MAX = 6
 
 /** Lines that a summary takes at most, so that it is seen whole. */
 const LINES_MAX = 18
@@ -78,7 +78,7 @@ const failuresIn = (runs: readonly Ran[]): Failure[] => runs.flatMap(({ failures
 const fileOf = ({ place }: Failure): string => place.replace(/:\d+$/, '')
 
 /**
- * The files of failed tests, to run once more, alone. None if there are more than three, or if something failed that is
+ * The files of failed tests, to run once more, alone. None if there are more than six, or if something failed that is
  * no test of a known file. An error outside of tests in a file with a failed test counts as its consequence: the test
  * may have left a transaction or a command behind.
  */

@@ -4,7 +4,7 @@
  * tests next to the code, without a database. `--record` runs one file at a time and notes their processor time in
  * `tests/timings.json`; `--shuffle <seed>` runs the files in random order.
  *
- * A whole run shares two processors among thousands of tests that watch real processes. If tests of at most three files
+ * A whole run shares two processors among thousands of tests that watch real processes. If tests of at most six files
  * fail, these files run once more, alone. Tests that fail again fail the run; those that pass are named before the summary.
  *
  * A run fails when its tests leave a file, a mount, a process or a database behind. The last line is `N passed, N

@@ -67,18 +67,23 @@ const FILLER = Buffer.alloc(4096, ' ')
 
 /** Sends the beginning of a call, and waits until its key was accepted. Its result sends the rest. */
 async function beginCall(owner: Client, from: CellName, path: string, body: object, headers = {}) {
-  const callsOf = async () => {
-    const counts = databases[from].db.selectFrom('apiKeyWindows').select('callCount')
-    return (await counts.execute()).reduce((sum, { callCount }) => sum + callCount, 0)
-  }
-  const before = await callsOf()
+  // With its start: the count of a new window is lower.
+  const windows = async () =>
+    JSON.stringify(
+      await databases[from].db
+        .selectFrom('apiKeyWindows')
+        .select(['apiKeyId', 'startedAt', 'callCount'])
+        .orderBy('apiKeyId')
+        .execute(),
+    )
+  const before = await windows()
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
   const writer = writable.getWriter()
   const answer = owner.post(path, undefined, { rawBody: readable, headers })
   const bytes = Buffer.from(JSON.stringify(body))
   await writer.write(bytes.subarray(0, 1))
   const filling = setInterval(() => writer.write(FILLER).catch(() => clearInterval(filling)), 1000)
-  await eventually('the call', async () => (await callsOf()) > before)
+  await eventually('the call', async () => (await windows()) !== before)
   return async () => {
     clearInterval(filling)
     await writer.write(bytes.subarray(1))
