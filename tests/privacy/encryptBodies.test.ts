@@ -630,10 +630,6 @@ test('an endpoint whose requests cannot be encrypted keeps no others from it', a
     a.id < b.id ? -1 : 1,
   )
   const [broken, whole] = endpoints
-  for (const endpoint of endpoints) {
-    await endpoint.capture({ body: '{"n":1}' })
-    await alice.patch(endpoint.at(''), { encryptBodies: true })
-  }
   await sql`
     create function refuse_seal() returns trigger language plpgsql as $$ begin raise 'missing chunk'; end $$`.execute(
     service.db,
@@ -641,13 +637,20 @@ test('an endpoint whose requests cannot be encrypted keeps no others from it', a
   await sql`
     create trigger refuse_seal before update on requests for each row
     when (new.endpoint_id = ${sql.lit(broken?.id)}) execute function refuse_seal()`.execute(service.db)
+  for (const endpoint of endpoints) {
+    await endpoint.capture({ body: '{"n":1}' })
+    await alice.patch(endpoint.at(''), { encryptBodies: true })
+  }
   // The run of each minute may be at it.
   const failure = await eventually('the failure', () => sealNow().then(() => undefined, String))
+  const rows = await eventually('the other one', async () => {
+    const sealed = await sql`
+      select endpoint_id from requests
+      where endpoint_id in (${broken?.id}, ${whole?.id}) and sealed_with is not null`.execute(service.db)
+    return sealed.rows.length > 0 && sealed.rows
+  })
   await sql`drop trigger refuse_seal on requests`.execute(service.db)
   expect(failure).toContain('missing chunk')
-  const { rows } = await sql`
-    select endpoint_id from requests
-    where endpoint_id in (${broken?.id}, ${whole?.id}) and sealed_with is not null`.execute(service.db)
   expect(rows).toEqual([{ endpointId: whole?.id }])
 })
 
