@@ -51,7 +51,12 @@ export interface LocalOutbound {
           readonly headers: readonly Field[]
           readonly body: Uint8Array
         }
-      | { readonly outcome: string; readonly detail: string }
+      | {
+          readonly outcome: string
+          readonly detail: string
+          /** The connection ended before any part of an answer. */
+          readonly isUnanswered?: boolean
+        }
     )
   >
   /**

@@ -192,13 +192,17 @@ describe('a local sender', () => {
   test('sends a request that breaks off again only where the connection had been kept from an earlier one', async () => {
     let requestCount = 0
     let answers = 0
+    /** What it sends before it ends; null to end late, undefined at once. */
+    let ending: string | null | undefined
     const server = createServer((socket) => {
       socket.on('error', () => socket.destroy())
       socket.on('data', () => {
         requestCount += 1
         answers -= 1
         if (answers >= 0) socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n')
-        else socket.destroy()
+        else if (ending === null) setTimeout(() => socket.destroy(), 400)
+        else if (ending === undefined) socket.destroy()
+        else socket.end(ending)
       })
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -216,6 +220,13 @@ describe('a local sender', () => {
     expect(await sent()).toEqual({ error: null, times: 1 })
     expect(await sent()).toEqual({ error: brokenOff, times: 2 })
     expect(await sent()).toEqual({ error: brokenOff, times: 1 })
+    // It has read the request if it answers a part, or ends later than a connection that it had closed.
+    for (const begun of ['SMTP\r\n\r\n', 'HTTP/1.1 101 Switching Protocols\r\n\r\n', null]) {
+      ending = begun
+      answers = 1
+      expect(await sent()).toEqual({ error: null, times: 1 })
+      expect(await sent()).toEqual({ error: expect.stringMatching(/^reset: /), times: 1 })
+    }
   })
 
   test('writes one request, whatever its fields, method and body hold', async () => {

@@ -6,6 +6,9 @@ import { localTarget } from './localTarget.ts'
 /** Default timeout for the local server's answer. */
 const ANSWER_MILLISECONDS = 60_000
 
+/** A kept connection that its server has closed is known to be closed by then: only a server that reads ends later. */
+const STALE_MILLISECONDS = 250
+
 /** Error of a request that is not sent, since its path might lead elsewhere. */
 export const OUTSIDE_TARGET = 'unsendable: its path would leave the base path of the target'
 
@@ -93,9 +96,11 @@ export function createLocalSender({
       const isKept = keptCount > 0
       if (isKept) keptCount -= 1
       let result = await once()
-      // Typical for a kept connection that the server has just closed. On a new one the server has read the request, and
-      // may have ended by it.
-      if (result.outcome === 'reset' && isKept) result = await once()
+      // Typical for a kept connection that the server has just closed. On a new one, later, or after a part of an answer,
+      // the server has read the request, and may have ended by it.
+      const isUnanswered = 'isUnanswered' in result && result.isUnanswered === true
+      const isStale = isUnanswered && isKept && result.durationMs < STALE_MILLISECONDS
+      if (isStale) result = await once()
       if (result.outcome === 'response') keptCount += 1
       const facts = {
         method: request.method,

@@ -25,6 +25,8 @@ export interface Response {
 export interface NoResponse {
   readonly outcome: DialOutcome | 'timeout' | 'reset' | 'aborted' | 'unsendable'
   readonly detail: string
+  /** The connection ended, and nothing that could be read as a part of an answer came before. */
+  readonly isUnanswered?: boolean
 }
 
 interface ExchangeLimits {
@@ -120,6 +122,8 @@ function grown(bytes: Uint8Array, end: number, max: number): Uint8Array<ArrayBuf
 
 const NOT_HTTP: NoResponse = { outcome: 'reset', detail: 'the response is not HTTP/1.1' }
 
+const CLOSED_CODES: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])
+
 function failureOf(error: unknown): NoResponse {
   if (error instanceof DialError) return { outcome: error.outcome, detail: error.detail }
   const message = error instanceof Error ? error.message : ''
@@ -133,7 +137,8 @@ function failureOf(error: unknown): NoResponse {
   // Undici often leaves out the code of its parser.
   if (error instanceof errors.HTTPParserError || error instanceof errors.ResponseContentLengthMismatchError)
     return NOT_HTTP
-  return { outcome: 'reset', detail: 'the connection was closed before a response arrived' }
+  const isUnanswered = CLOSED_CODES.has(code)
+  return { outcome: 'reset', detail: 'the connection was closed before a response arrived', isUnanswered }
 }
 
 /** Converts undici's flat list of raw fields: name, value, name, value. */
