@@ -148,7 +148,7 @@ export class ApiClient {
   }
 
   private explained({ code, status, detail, errors, traceId, cause }: CreelError): ClientError {
-    const { url, urlSource, keySource } = this.connection
+    const { url, urlSource, keySource, keyStep } = this.connection
     const from = `The address is from ${urlSource}.`
     if (code === 'connection_failed') {
       return new Unreachable(`${url} does not answer: ${reasonOf(cause)}.`, [
@@ -162,7 +162,7 @@ export class ApiClient {
     if (code === 'unauthorized') {
       const message = `${url} refuses the key ${masked(this.key)} (from ${keySource}).`
       return new ApiProblem(status, code, message, [
-        'Save another key with `creel login`. An operator creates keys with `creel key create`.',
+        keyStep ?? 'Save another key with `creel login`. An operator creates keys with `creel key create`.',
       ])
     }
     const steps = [

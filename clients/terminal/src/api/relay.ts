@@ -42,7 +42,13 @@ export async function openRelay(url: string, environment: Environment): Promise<
   const file = fileOf(base, environment)
   const open = (given: Given): Relayed => ({
     ...given,
-    api: new ApiClient({ url: base, key: given.key, urlSource: '--relay', keySource: file }),
+    api: new ApiClient({
+      url: base,
+      key: given.key,
+      urlSource: '--relay',
+      keySource: file,
+      keyStep: 'The endpoint has ended. Run the command again for a new URL.',
+    }),
   })
   const stored = await readStored(file)
   if (stored !== undefined) {

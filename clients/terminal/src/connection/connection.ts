@@ -20,6 +20,8 @@ export interface Connection {
   readonly endpoint?: string
   /** Creates a new key when the current one is refused; only for a local service. */
   readonly renewKey?: () => Promise<string>
+  /** What helps when the key is refused; by default, to save another one. */
+  readonly keyStep?: string
   /** The data folder of the local service that the key belongs to. */
   readonly dataDir?: string
 }
