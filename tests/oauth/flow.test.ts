@@ -209,6 +209,14 @@ describe('tokens', () => {
     })
   })
 
+  test('are replaced by a refresh right after their code, too', async () => {
+    const first = await agent.signIn(browser)
+    const { body: second } = await agent.refresh(first.refresh_token)
+    expect(second.refresh_token).not.toBe(first.refresh_token)
+    expect((await callMcp(service, first.access_token)).status).toBe(401)
+    expect((await callMcp(service, second.access_token)).status).toBe(200)
+  })
+
   test('are the same for a client that refreshes several times within 30 seconds', async () => {
     const first = await agent.signIn(browser)
     await service.clock.at(later(60), async () => {

@@ -173,6 +173,8 @@ function recentTokens(
   const seconds = Math.ceil((now.getTime() - renewedAt.getTime()) / 1000)
   // A clock that was set back does not lengthen that time.
   const isRecent = Math.abs(seconds) <= RETRY_SECONDS
+  // A code is exchanged once: tokens that it gave are no answer to repeat.
+  if (formerSha256 === null) return undefined
   const isOfIt = [refreshSha256, formerSha256].some((one) => one !== null && timingSafeEqual(one, sha256))
   if (!isRecent || !isOfIt) return undefined
   return { ...openTokens(family, recentAnswer), secondsLeft: TOKEN_SECONDS - Math.max(0, seconds) }
