@@ -119,13 +119,13 @@ ${bodyOf(shown, body)}`,
 }
 
 function bodyOf(
-  { bodyIsBinary, bodyOmitted, bodyTruncated, shredded }: z.output<typeof Shown>,
+  { bodyIsBinary, bodyOmitted, bodyTruncated, shredded, sizeBytes }: z.output<typeof Shown>,
   body: string | null,
 ): Html {
   if (shredded) return html`<p>The content was encrypted, and its key was destroyed.</p>`
   if (bodyOmitted) return html`<p>The body is too long for this page.</p>`
   if (bodyIsBinary) return html`<p>The body is binary.</p>`
-  if (body === null || body === '') return html`<p>The body is empty.</p>`
+  if (body === null || body === '') return html`<p>The body is ${sizeBytes > 0 ? 'not stored' : 'empty'}.</p>`
   const cut = bodyTruncated ? html`<p>Only the beginning was kept.</p>` : html``
   return html`<pre>${indented(body)}</pre>${cut}`
 }

@@ -58,6 +58,30 @@ describe('the page of a link', () => {
     })
   })
 
+  test('tells a body that is not stored from an empty one', async () => {
+    const line = {
+      receivedAt: new Date().toISOString(),
+      method: 'POST',
+      path: '',
+      queryString: '',
+      headers: [],
+    }
+    await endpoint.importLines(
+      [
+        { ...line, body: '' },
+        { ...line, body: '', sizeBytes: 31, bodyTruncated: true },
+      ]
+        .map((one) => JSON.stringify(one))
+        .join('\n'),
+    )
+    const [cut, empty] = await endpoint.requests('limit=2')
+    const pages = [cut, empty].map(async (row) => (await open((await share(row?.id ?? 0)).url)).text)
+    expect(await Promise.all(pages)).toEqual([
+      expect.stringContaining('The body is not stored.'),
+      expect.stringContaining('The body is empty.'),
+    ])
+  })
+
   test('shows a compressed body decoded, and says what it does not show', async () => {
     const gzip = await endpoint.capture({
       headers: { 'Content-Encoding': 'gzip' },
