@@ -19,6 +19,7 @@ export async function rowsOf({ db }: TestService, endpointId: string) {
     details: number
     actions: number
     watchdogs: number
+    shareLinks: number
     endpoints: number
   }>`
     select
@@ -28,6 +29,7 @@ export async function rowsOf({ db }: TestService, endpointId: string) {
       (select count(*) from attempt_details where endpoint_id = ${endpointId}) as details,
       (select count(*) from actions where endpoint_id = ${endpointId}) as actions,
       (select count(*) from watchdogs where endpoint_id = ${endpointId}) as watchdogs,
+      (select count(*) from share_links where endpoint_id = ${endpointId}) as share_links,
       (select count(*) from endpoints where id = ${endpointId}) as endpoints`.execute(db)
   const [row] = rows
   if (row === undefined) throw new Error('no counts')

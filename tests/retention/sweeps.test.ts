@@ -28,6 +28,7 @@ const NOTHING = {
   details: 0,
   actions: 0,
   watchdogs: 0,
+  shareLinks: 0,
   endpoints: 0,
 }
 const never = () => new AbortController().signal
@@ -287,8 +288,9 @@ describe('endpoints', () => {
   test('an expired one is read for 15 minutes more, then deleted with all it held', async () => {
     const alice = await service.newClient()
     const endpoint = await alice.endpoint({ ttlSeconds: 60, forwardUrl: (await receiver()).url })
-    await endpoint.capture()
+    const { id } = await endpoint.capture()
     await alice.post('/api/v1/watchdogs', { endpointId: endpoint.id, expectedIntervalSeconds: 60 })
+    expect((await alice.post(endpoint.at(`/requests/${id}/share-links`), {})).status).toBe(201)
     await service.clock.advance(MINUTE + 1000)
     expect((await endpoint.send()).status).toBe(404)
     await service.clock.advance(14 * MINUTE)
@@ -405,6 +407,20 @@ test('windows of keys that rest are forgotten', async () => {
   await service.clock.advance(2 * 3_600_000)
   await sweepRetention(service)
   expect(await windows()).toHaveLength(0)
+})
+
+test('replays that listeners were asked for are forgotten, also of an endpoint that nobody asks again', async () => {
+  const endpoint = await (await service.newClient()).endpoint()
+  const { id: requestId } = await endpoint.capture()
+  const asked = { endpointId: endpoint.id, requestId, createdAt: await service.clock.now() }
+  await service.db.insertInto('listenerReplays').values(asked).execute()
+  const held = () =>
+    service.db.selectFrom('listenerReplays').where('endpointId', '=', endpoint.id).select('id').execute()
+  await sweepRetention(service)
+  expect(await held()).toHaveLength(1)
+  await service.clock.advance(11 * MINUTE)
+  await sweepRetention(service)
+  expect(await held()).toHaveLength(0)
 })
 
 test('browsers and links that have ended are forgotten, and the others are not', async () => {

@@ -1,6 +1,7 @@
 export {
   askListeners,
   countListeners,
+  deleteOldReplays,
   findAskedReplays,
   joinListeners,
   markReported,

@@ -22,11 +22,6 @@ export interface ListenerReplay {
 export async function askListeners(ctx: Context, endpointId: string, requestId: number): Promise<number> {
   const now = ctx.clock.now()
   return await ctx.db.transaction().execute(async (trx) => {
-    await trx
-      .deleteFrom('listenerReplays')
-      .where('endpointId', '=', endpointId)
-      .where('createdAt', '<', new Date(now.getTime() - KEPT_MILLISECONDS))
-      .execute()
     const { id } = await trx
       .insertInto('listenerReplays')
       .values({ endpointId, requestId, createdAt: now })
@@ -36,6 +31,12 @@ export async function askListeners(ctx: Context, endpointId: string, requestId: 
     await announceEndpointChange(trx, endpointId)
     return id
   })
+}
+
+/** Deletes replays past their retention. */
+export async function deleteOldReplays(trx: Trx, now: Date): Promise<void> {
+  const keptSince = new Date(now.getTime() - KEPT_MILLISECONDS)
+  await trx.deleteFrom('listenerReplays').where('createdAt', '<', keptSince).execute()
 }
 
 /**

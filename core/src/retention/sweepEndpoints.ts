@@ -5,6 +5,7 @@ import { reapplyPlanLimits } from '../planLimits/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import { Failures, run, statement } from '../platform/db/index.ts'
 import { forgetNextOriginals, lockCounters } from '../requests/index.ts'
+import { deleteShareLinksOf } from '../shareLinks/index.ts'
 import { sweptRows } from './declarations.ts'
 import { BATCH_ROWS, inBatches, inTurns, type SweepServices, sweepTransaction } from './endpointsToSweep.ts'
 import { purgeClaims } from './eventClaims.ts'
@@ -128,7 +129,7 @@ async function purgeRows({ db }: SweepServices, endpointId: string, signal: Abor
 }
 
 /**
- * Deletes the endpoint itself, with its counters, actions, rules and watchdogs. It holds the counters' lock: captures
+ * Deletes the endpoint itself, with its counters, actions, rules, watchdogs and share links. It holds the counters' lock: captures
  * in flight have ended by then, and none can begin.
  */
 async function purgeEndpoint(services: SweepServices, endpointId: string): Promise<void> {
@@ -139,6 +140,7 @@ async function purgeEndpoint(services: SweepServices, endpointId: string): Promi
     }
     await sql`delete from event_claims where endpoint_id = ${endpointId}`.execute(trx)
     await sql`delete from attempt_bytes where endpoint_id = ${endpointId}`.execute(trx)
+    await deleteShareLinksOf(trx, endpointId)
     // Work that was under way at the deletion may have opened some since.
     await closeIncidentsOfEndpoints(services, trx, [endpointId])
     await trx.deleteFrom('endpoints').where('id', '=', endpointId).execute()

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Services } from '../api/services.ts'
 import { sweepAudit } from '../audit/index.ts'
+import { deleteOldReplays } from '../listeners/index.ts'
 import { Failures, run, statement, type Trx } from '../platform/db/index.ts'
 import { HOUR_MS } from '../platform/time/index.ts'
 import { deleteEndedSessions } from '../sessions/index.ts'
@@ -141,7 +142,7 @@ const SWEEPS = [
 /**
  * Deletes everything that is past its plan's retention: stored and binned requests, attempts and their records. Also
  * deletes dead letters of evicted requests, claims of events whose window has ended, old entries of the audit log, unused rate windows, ended
- * sessions and links, and old minutes of refused captures. Works in small batches with little effect on captures. May be interrupted at any time, and several workers may sweep at once.
+ * sessions and links, old replays of listeners, and old minutes of refused captures. Works in small batches with little effect on captures. May be interrupted at any time, and several workers may sweep at once.
  *
  * @throws what has failed, at the end
  */
@@ -174,11 +175,12 @@ async function sweepRateWindows({ db, clock }: SweepServices): Promise<void> {
   })
 }
 
-/** Deletes signed-in browsers, sign-in links and share links that have ended. */
+/** Deletes signed-in browsers, sign-in links and share links that have ended, and replays that listeners were asked for. */
 async function sweepTokens({ db, clock }: SweepServices): Promise<void> {
   const now = clock.now()
   await sweepTransaction(db, async (trx) => {
     await deleteEndedSessions(trx, now)
     await deleteExpiredShareLinks(trx, now)
+    await deleteOldReplays(trx, now)
   })
 }

@@ -1,2 +1,8 @@
-export { deleteExpiredShareLinks, knownShareLinks, openShareLink, type SharedLink } from './queries.ts'
+export {
+  deleteExpiredShareLinks,
+  deleteShareLinksOf,
+  knownShareLinks,
+  openShareLink,
+  type SharedLink,
+} from './queries.ts'
 export { shareLinkRoutes } from './routes.ts'

@@ -85,6 +85,17 @@ export async function deleteExpiredShareLinks(trx: Trx, now: Date): Promise<void
   await trx.deleteFrom('shareLinks').where('expiresAt', '<=', now).execute()
 }
 
+/** Deletes the links to requests of an endpoint that is purged. */
+export async function deleteShareLinksOf(trx: Trx, endpointId: string): Promise<void> {
+  const owner = trx.selectFrom('endpoints').where('id', '=', endpointId).select('workspaceId')
+  // By workspace, for its index.
+  await trx
+    .deleteFrom('shareLinks')
+    .where('workspaceId', 'in', owner)
+    .where('endpointId', '=', endpointId)
+    .execute()
+}
+
 export async function deleteShareLink(trx: Trx, id: string): Promise<void> {
   const gone = await trx.deleteFrom('shareLinks').where('id', '=', id).executeTakeFirst()
   if (gone.numDeletedRows === 0n) throw notFound('share link')
