@@ -142,7 +142,7 @@ describe('Stripe', () => {
   test('what is captured has the numbers and members of the list, letter by letter', async () => {
     const event = stripeEvent(1, hoursAgo(1))
     stripe.events.splice(0, stripe.events.length, event)
-    const exact = '{"amount":12345678901234567890,"rate":1.50,"2":"b","1":"a"}'
+    const exact = '{"amount": 12345678901234567890,"rate":1.50,"2":"b","1":"\\u00e9\\/","1":"a"}'
     stripe.interfere = (_call, response) => {
       const text = JSON.stringify(event).replace(/"object":\{.*"data":\[\]\}\}/, `"object":${exact}`)
       response.writeHead(200, { 'Content-Type': 'application/json' })
@@ -155,6 +155,31 @@ describe('Stripe', () => {
     const [row] = await endpoint.requests()
     const whole = await service.alice.get(endpoint.at(`/requests/${row?.id}`))
     expect(whole.text).toContain(JSON.stringify(exact).slice(1, -1))
+  })
+
+  test('an event that nests deeper than JSON is read is captured, and the others of its page', async () => {
+    const events = [1, 2].map((index) => stripeEvent(index, hoursAgo(1)))
+    const deep = `${'['.repeat(300)}"],{\\"\\\\"${']'.repeat(300)}`
+    const texts = events.map((event, index) =>
+      index === 0
+        ? JSON.stringify(event).replace('"object":{', `"object":{"deep": ${deep},`)
+        : JSON.stringify(event),
+    )
+    stripe.interfere = (_call, response) => {
+      response.writeHead(200, { 'Content-Type': 'application/json' })
+      response.end(`{ "data": [\n${texts.join(',\n')}\n], "has_more": false }`)
+      return true
+    }
+    const endpoint = await service.alice.endpoint({ provider: 'stripe' })
+    const run = await reconciled(endpoint, senders.stripeOrder())
+    const again = await reconciled(endpoint, senders.stripeOrder())
+    stripe.interfere = undefined
+    expect(run).toMatchObject({ state: 'done', counts: { missing: 2, captured: 2 } })
+    expect(again).toMatchObject({ state: 'done', counts: { found: 2, missing: 0 } })
+    const bodies = await Promise.all(
+      (await endpoint.requests()).map(({ id }) => service.alice.get(endpoint.at(`/requests/${id}/body`))),
+    )
+    expect(bodies.map(({ text }) => text).sort()).toEqual(texts.sort())
   })
 
   test('only the types and the time that are asked for are looked at, and nothing that may be on its way', async () => {

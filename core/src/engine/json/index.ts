@@ -8,7 +8,16 @@ export {
   sameNumber,
 } from './diff.ts'
 
-export { holdsMore, holdsTooMuch, isLossless, isTooDeepToIndent, nestsDeeper, plainOf } from './native.ts'
+export {
+  holdsMore,
+  holdsTooMuch,
+  isLossless,
+  isTooDeepToIndent,
+  itemTexts,
+  memberTexts,
+  nestsDeeper,
+  plainOf,
+} from './native.ts'
 export {
   isUnopened,
   MAX_JSON_DEPTH,

@@ -141,6 +141,45 @@ export function nestsDeeper(text: string, maxDepth: number): boolean {
   return false
 }
 
+/**
+ * The texts of the items of a list. Only its own commas and brackets are looked at: it may nest to any depth, and an
+ * item may be no JSON.
+ *
+ * @returns undefined for text that is no list
+ */
+export const itemTexts = (text: string): string[] | undefined => partsOf(text, '[]')
+
+/** The texts of the values of an object by those of their names, as {@link itemTexts}. Of equal names the last counts. */
+export function memberTexts(text: string): ReadonlyMap<string, string> {
+  const members = new Map<string, string>()
+  for (const part of partsOf(text, '{}') ?? []) {
+    const end = part.startsWith('"') ? endOfString(part, 1) + 1 : 0
+    const colon = part.indexOf(':', end)
+    if (colon >= 0) members.set(part.slice(0, end), part.slice(colon + 1).trim())
+  }
+  return members
+}
+
+function partsOf(text: string, brackets: '[]' | '{}'): string[] | undefined {
+  const whole = text.trim()
+  if (!(whole.startsWith(brackets.charAt(0)) && whole.endsWith(brackets.charAt(1)))) return undefined
+  const parts: string[] = []
+  let [from, depth] = [1, 0]
+  for (let at = 1; at < whole.length - 1; at += 1) {
+    const code = whole.charCodeAt(at)
+    if (code === QUOTE) at = endOfString(whole, at + 1)
+    else if (code === COMMA && depth === 0) {
+      parts.push(whole.slice(from, at).trim())
+      from = at + 1
+    } else if ((code & ~32) === 91) depth += 1
+    else if ((code & ~32) === 93) depth -= 1
+    if (depth < 0) return undefined
+  }
+  const last = whole.slice(from, -1).trim()
+  if (last !== '' || parts.length > 0) parts.push(last)
+  return depth === 0 ? parts : undefined
+}
+
 /** Bounds of long JSON that rules read. Nothing can interrupt a reader. It takes up to a microsecond a value or name. */
 const READ_BOUNDS = { values: 2_000_000, names: 100_000 } as const
 /** Shorter text is read whatever it holds. */

@@ -56,7 +56,8 @@ export function github(
       if (cursor !== null) query.set('cursor', cursor)
       const answer = await callSender(services, 'GET', `${deliveriesUrl}?${query}`, headers)
       if (answer.outcome !== 'ok') return answer
-      const deliveries = itemsOf(looksOf(answer.value.text), deliveryOf)
+      const list = looksOf(answer.value.text)
+      const deliveries = itemsOf(Array.isArray(list) ? list : undefined, deliveryOf)
       if (deliveries === undefined) return badAnswer('The sender answered no list of deliveries.')
       if (deliveries.length > PAGE_EVENTS) return tooMany('deliveries', PAGE_EVENTS)
       const oldest = deliveries.at(-1)

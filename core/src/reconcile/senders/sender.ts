@@ -52,7 +52,7 @@ export interface SentPage {
 export interface WholeEvent {
   readonly eventId: string
   readonly type: string
-  /** JSON with the original spelling of numbers and order of members. */
+  /** JSON, letter by letter as the sender lists it. */
   readonly body: Uint8Array
 }
 
@@ -96,10 +96,18 @@ export const typeOf = (value: Node): string | undefined =>
     : undefined
 
 /** The items of a list; undefined if it is none, or `read` does not understand one of them. */
-export function itemsOf<Item>(list: Node, read: (item: Node) => Item | undefined): Item[] | undefined {
-  if (!Array.isArray(list)) return undefined
-  const items = list.flatMap((item) => read(item) ?? [])
-  return items.length === list.length ? items : undefined
+export function itemsOf<Part, Item>(
+  list: readonly Part[] | undefined,
+  read: (item: Part) => Item | undefined,
+): Item[] | undefined {
+  if (list === undefined) return undefined
+  const items: Item[] = []
+  for (const part of list) {
+    const item = read(part)
+    if (item === undefined) return undefined
+    items.push(item)
+  }
+  return items
 }
 
 /**

@@ -1,10 +1,11 @@
 import {
   isJsonNumber,
-  memberOf,
-  type Node,
+  itemTexts,
+  MAX_JSON_DEPTH,
+  memberTexts,
+  nestsDeeper,
   numberText,
-  parseLazily,
-  writeJson,
+  parseForLooks,
 } from '../../engine/json/index.ts'
 import { isEventId, storedEventId } from '../../engine/verification/index.ts'
 import { PAGE_BYTES_MAX, PAGE_EVENTS } from '../declarations.ts'
@@ -23,7 +24,8 @@ import {
 interface ReadEvent extends Omit<WholeEvent, 'body'> {
   readonly id: string
   readonly at: Date
-  readonly node: Node
+  /** As it is in the page. */
+  readonly text: string
 }
 
 interface ReadPage {
@@ -59,11 +61,7 @@ function placeOf(reference: string): Place {
  * @param apiKey a secret key, or a restricted one that may read events
  */
 export function stripe(services: CallServices, baseUrl: string, apiKey: string): Fetching {
-  const read = async (
-    scope: Scope,
-    { size, after }: Place,
-    parse: (text: string) => Node,
-  ): Promise<Answer<ReadPage>> => {
+  const read = async (scope: Scope, { size, after }: Place): Promise<Answer<ReadPage>> => {
     const query = new URLSearchParams({
       limit: String(size),
       'created[gte]': String(Math.floor(scope.since.getTime() / 1000)),
@@ -78,12 +76,16 @@ export function stripe(services: CallServices, baseUrl: string, apiKey: string):
     if (answer.outcome !== 'ok') return answer
     if (answer.value.isTooLong) {
       if (size === 1) return badAnswer(`An event is over ${PAGE_BYTES_MAX} bytes long.`)
-      return await read(scope, { size: Math.ceil(size / SMALLER), after }, parse)
+      return await read(scope, { size: Math.ceil(size / SMALLER), after })
     }
-    const page = pageOf(parse(answer.value.text))
-    if (page === undefined) return badAnswer('The sender answered no list of events.')
-    if (page.events.length > size) return tooMany('events', size)
-    return { outcome: 'ok', value: { ...page, size } }
+    const page = memberTexts(answer.value.text)
+    const items = itemTexts(page.get('"data"') ?? '')
+    if (items !== undefined && items.length > size) return tooMany('events', size)
+    const events = itemsOf(items, eventOf)
+    const hasMore = looksOf(page.get('"has_more"') ?? '')
+    if (events === undefined || typeof hasMore !== 'boolean')
+      return badAnswer('The sender answered no list of events.')
+    return { outcome: 'ok', value: { events, hasMore, size } }
   }
 
   return {
@@ -91,7 +93,7 @@ export function stripe(services: CallServices, baseUrl: string, apiKey: string):
     name: 'Stripe',
     async list(scope, cursor): Promise<Answer<SentPage>> {
       const place = placeOf(cursor ?? '')
-      const answer = await read(scope, place, looksOf)
+      const answer = await read(scope, place)
       if (answer.outcome !== 'ok') return answer
       const { events, hasMore, size } = answer.value
       const reference = referenceOf({ size, after: place.after })
@@ -105,34 +107,28 @@ export function stripe(services: CallServices, baseUrl: string, apiKey: string):
       }
     },
     async fetchPage(scope, reference) {
-      const answer = await read(scope, placeOf(reference), (text) => parseLazily(text)?.value)
+      const answer = await read(scope, placeOf(reference))
       if (answer.outcome !== 'ok') return answer
       const { events } = answer.value
       return {
         outcome: 'ok',
-        value: events.map(({ eventId, type, node }) => ({
-          eventId,
-          type,
-          body: Buffer.from(writeJson(node)),
-        })),
+        value: events.map(({ eventId, type, text }) => ({ eventId, type, body: Buffer.from(text) })),
       }
     },
   }
 }
 
-function pageOf(page: Node): Omit<ReadPage, 'size'> | undefined {
-  const events = itemsOf(memberOf(page, 'data'), eventOf)
-  const hasMore = memberOf(page, 'has_more')
-  return events === undefined || typeof hasMore !== 'boolean' ? undefined : { events, hasMore }
-}
-
-function eventOf(node: Node): ReadEvent | undefined {
-  const id = memberOf(node, 'id')
-  const type = typeOf(memberOf(node, 'type'))
-  const created = memberOf(node, 'created')
+/** Reads an event of a page. One that nests too deep to be read is captured like a request that does. */
+function eventOf(text: string): ReadEvent | undefined {
+  if (!nestsDeeper(text, MAX_JSON_DEPTH) && parseForLooks(text) === undefined) return undefined
+  const members = memberTexts(text)
+  const read = (name: string) => looksOf(members.get(`"${name}"`) ?? '')
+  const id = read('id')
+  const type = typeOf(read('type'))
+  const created = read('created')
   if (typeof id !== 'string' || !isEventId(id) || type === undefined || !isJsonNumber(created))
     return undefined
   const at = new Date(Number(numberText(created)) * 1000)
   if (Number.isNaN(at.getTime())) return undefined
-  return { id, eventId: storedEventId(id), type, at, node }
+  return { id, eventId: storedEventId(id), type, at, text }
 }
