@@ -160,7 +160,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       entry('cells', 'list, check, add and drain the databases of CREEL_CELLS_FILE', {
         load: async () => (await import('./commands/cells.ts')).addCellsCommands,
       }),
-      entry('workspace', 'create, list and move workspaces, and change their plans', {
+      entry('workspace', 'create, list, rename and move workspaces, and change their plans', {
         alias: 'workspaces',
         isOfCells: true,
         load: async () => (await import('./commands/workspace.ts')).addWorkspaceCommands,

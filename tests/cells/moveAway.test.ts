@@ -25,6 +25,8 @@ afterAll(async () => {
 const creel = (...words: readonly string[]) => runCreel(words, { env: program.env })
 const Moves = z.array(z.looseObject({ from: z.string(), workspaceId: z.string(), state: z.string() }))
 
+const Workspaces = z.array(z.looseObject({ id: z.string(), name: z.string(), cell: z.string() }))
+
 test('the moves of the others are listed, and none begins whose workspace may be on its way from there', async () => {
   const [first, second] = program.cells
   if (first === undefined || second === undefined) throw new Error('There are no cells.')
@@ -67,7 +69,7 @@ test('of workspaces with one name --cell chooses the one that moves, and a purge
     const made = await creel('workspace', 'create', '--name', 'twin', '--cell', cell, '--json')
     return z.looseObject({ id: z.string() }).parse(JSON.parse(made.stdout)).id
   }
-  await create('cell-1')
+  const first = await create('cell-1')
   const second = await create('cell-2')
   const unclear = await creel('workspace', 'move', 'twin', '--to', 'cell-3')
   expect(unclear.stderr).toContain(
@@ -81,4 +83,13 @@ test('of workspaces with one name --cell chooses the one that moves, and a purge
   expect(JSON.parse(purged.stdout)).toMatchObject({ workspaceId: second, state: 'purged' })
   const again = await creel('workspace', 'move', 'twin', '--purge')
   expect(again.stderr).toContain('No cell has captures left')
+  // Under another name each is told from the other.
+  const held = await creel('workspace', 'rename', first, '--name', 'twin')
+  expect(held.stderr).toContain('The cell cell-2 has a workspace with the name "twin".')
+  const renamed = await creel('workspace', 'rename', 'twin', '--name', 'elder', '--cell', 'cell-1', '--json')
+  expect(JSON.parse(renamed.stdout)).toMatchObject({ id: first, name: 'elder' })
+  const list = await creel('workspace', 'list', '--json')
+  const named = Workspaces.parse(JSON.parse(list.stdout)).map(({ id, name, cell }) => [id, name, cell])
+  expect(named).toContainEqual([first, 'elder', 'cell-1'])
+  expect(named).toContainEqual([second, 'twin', 'cell-3'])
 })

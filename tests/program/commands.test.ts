@@ -53,9 +53,30 @@ describe('creel workspace', () => {
     ])
   })
 
+  test('rename changes the name alone, to one that is free', async () => {
+    const client = await service.newClient()
+    const { workspaceId } = client
+    await workspaceNamed('Occupied')
+    const renamed = { id: workspaceId, name: 'Renamed', plan: expect.any(String) }
+    expect(await json('workspace', 'rename', workspaceId, '--name', ' Renamed ')).toEqual(renamed)
+    expect((await client.get('/api/v1/me')).body).toMatchObject({ workspace: { name: 'Renamed' } })
+    expect(await json('workspace', 'rename', 'Renamed', '--name', 'Renamed')).toEqual(renamed)
+    const taken = await refused('workspace', 'rename', 'Renamed', '--name', 'Occupied')
+    expect(taken).toEqual({ exitCode: 1, stderr: expect.stringContaining('named "Occupied" already') })
+    expect(await refused('workspace', 'rename', 'Renamed', '--name', ' ')).toMatchObject({ exitCode: 2 })
+    expect(await refused('workspace', 'rename', 'nobody', '--name', 'X')).toMatchObject({ exitCode: 1 })
+    const { items } = await service.operator.audit.list({
+      workspace: workspaceId,
+      action: 'workspaces.rename',
+      pageSize: 10,
+    })
+    expect(items).toMatchObject([{ after: { name: 'Renamed' } }])
+  })
+
   test('a taken name, an unknown plan and an unknown workspace are refused', async () => {
     await workspaceNamed('Taken')
-    expect(await refused('workspace', 'create', '--name', 'Taken')).toMatchObject({ exitCode: 1 })
+    const taken = await refused('workspace', 'create', '--name', 'Taken')
+    expect(taken).toEqual({ exitCode: 1, stderr: expect.stringContaining('named "Taken" already') })
     expect(await refused('workspace', 'create', '--name', 'X', '--plan', 'gold')).toMatchObject({
       exitCode: 2,
     })

@@ -47,6 +47,8 @@ async function owner(client: Client): Promise<TestBrowser> {
 const OPERATOR_STEPS: Readonly<Record<string, (client: Client) => Promise<unknown>>> = {
   'workspaces.setPlan': ({ workspaceId }) =>
     service.operator.workspaces.setPlan({ workspace: workspaceId, plan: 'pro' }),
+  'workspaces.rename': ({ workspaceId }) =>
+    service.operator.workspaces.rename({ workspace: workspaceId, name: `renamed ${workspaceId}` }),
   'keys.create': ({ workspaceId }) => service.operator.keys.create({ workspace: workspaceId, name: 'o' }),
   'keys.rotate': ({ workspaceId, keyId }) =>
     service.operator.keys.rotate({ workspace: workspaceId, key: keyId }),

@@ -58,6 +58,7 @@ const VERBS: Readonly<Record<string, string>> = {
   'watchdogs.suspend': 'suspended the watchdog',
   'watchdogs.resume': 'resumed the watchdog',
   'workspaces.create': 'created the workspace',
+  'workspaces.rename': 'renamed the workspace to',
   'workspaces.setPlan': 'changed the plan of the workspace',
 }
 

@@ -47,6 +47,10 @@ export function insertWorkspace(trx: Trx, row: { id: string; name: string; plan:
     .executeTakeFirst()
 }
 
+export async function updateName(trx: Trx, workspaceId: string, name: string): Promise<void> {
+  await trx.updateTable('workspaces').set({ name }).where('id', '=', workspaceId).execute()
+}
+
 export async function updatePlan(trx: Trx, workspaceId: string, plan: PlanKey): Promise<void> {
   await trx.updateTable('workspaces').set({ plan }).where('id', '=', workspaceId).execute()
 }

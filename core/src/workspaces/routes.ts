@@ -7,10 +7,12 @@ import { get, router } from '../api/route.ts'
 import type { Services } from '../api/services.ts'
 import { Timestamp } from '../api/values.ts'
 import { recordChange } from '../audit/index.ts'
+import { issue } from '../engine/issues.ts'
 import { KEY_SCOPES } from '../engine/words/index.ts'
 import { type PlanKey, planOf } from '../plans/index.ts'
-import { insertWorkspace, listWorkspaces } from './queries.ts'
-import { PlanKeyInput, PlanLimits, Workspace, WorkspaceName } from './schema.ts'
+import { codeOf } from '../platform/db/index.ts'
+import { getWorkspace, insertWorkspace, listWorkspaces, lockWorkspace, updateName } from './queries.ts'
+import { PlanKeyInput, PlanLimits, Workspace, WorkspaceName, WorkspaceReference } from './schema.ts'
 
 const Me = withExample(
   'Me',
@@ -68,12 +70,39 @@ async function createWorkspace(services: Services, input: { name: string; plan: 
     }
     return inserted
   })
-  if (made === undefined) {
-    throw validationFailed([
-      { path: ['name'], code: 'duplicate', detail: `There is a workspace named "${input.name}" already.` },
-    ])
-  }
+  if (made === undefined) throw nameTaken(input.name)
   return { ...made, plan: planOf(services.plans, made.plan).key }
+}
+
+const nameTaken = (name: string) =>
+  validationFailed([issue(['name'], 'duplicate', `There is a workspace named "${name}" already.`)])
+
+/** SQLSTATE of a value that another row has and no two may have. */
+const UNIQUE_VIOLATION = '23505'
+
+/**
+ * Renames a workspace. Nothing else changes: ids, keys and capture URLs do not contain the name.
+ *
+ * @throws DomainError `not_found`, and `validation_failed` (`duplicate`) when the name is taken
+ */
+async function renameWorkspace(services: Services, { workspace, name }: { workspace: string; name: string }) {
+  const { id } = await getWorkspace(services.db, workspace)
+  const renaming = services.db.transaction().execute(async (trx) => {
+    await lockWorkspace(trx, id)
+    const before = await getWorkspace(trx, id)
+    await updateName(trx, id, name)
+    await recordChange(trx, services, {
+      action: 'workspaces.rename',
+      workspaceId: id,
+      subject: { type: 'workspace', id, name },
+      before: { name: before.name },
+      after: { name },
+    })
+    return { ...before, name, plan: planOf(services.plans, before.plan).key }
+  })
+  return await renaming.catch((error: unknown) => {
+    throw codeOf(error) === UNIQUE_VIOLATION ? nameTaken(name) : error
+  })
 }
 
 export const workspaceOperatorRoutes = operatorRouterOf({
@@ -81,6 +110,10 @@ export const workspaceOperatorRoutes = operatorRouterOf({
     .input(z.object({ name: WorkspaceName, plan: PlanKeyInput.optional() }))
     .output(Workspace)
     .mutation(({ ctx, input: { name, plan = ctx.defaultPlan } }) => createWorkspace(ctx, { name, plan })),
+  rename: operatorProcedure
+    .input(z.object({ workspace: WorkspaceReference, name: WorkspaceName }))
+    .output(Workspace)
+    .mutation(({ ctx, input }) => renameWorkspace(ctx, input)),
   list: operatorProcedure.output(z.array(Workspace)).query(async ({ ctx }) => {
     const workspaces = await listWorkspaces(ctx.db)
     return workspaces.map((workspace) => ({ ...workspace, plan: planOf(ctx.plans, workspace.plan).key }))

@@ -58,6 +58,21 @@ export function addWorkspaceCommands(command: Command, parts: ProgramParts): voi
       })
     })
 
+  command
+    .command('rename')
+    .description('rename a workspace; its ids, keys and URLs stay')
+    .argument('<workspace>', 'id or name of the workspace')
+    .requiredOption('--name <name>', 'new name: unique, 1-100 characters')
+    .option('--json', 'print {"id","name","plan"} on one line')
+    .action(async (workspace: string, { name, json }: JsonOption & { name: string }) => {
+      requireFree(await allWorkspaces(parts), name, workspace)
+      const { id, plan, ...renamed } = await asOperator(parts, workspace, (operator) =>
+        operator.workspaces.rename({ workspace, name }),
+      )
+      if (json === true) return printJson({ id, name: renamed.name, plan })
+      printText(`Renamed the workspace ${id} to "${renamed.name}".`)
+    })
+
   addMoveCommands(command)
 
   command
@@ -82,11 +97,8 @@ export function addWorkspaceCommands(command: Command, parts: ProgramParts): voi
  * @throws StartupError when no cell takes new workspaces, or another cell has the name
  */
 async function createWorkspace(parts: ProgramParts, input: Parameters<Operator['workspaces']['create']>[0]) {
-  const cells = await asOperatorOfAll(parts, (operator) => operator.workspaces.list())
-  const taken = cells.find(({ answer }) => answer.some(({ name }) => name === input.name))
-  if (taken?.cell != null) {
-    throw new StartupError(`The cell ${taken.cell.name} has a workspace with the name "${input.name}".`)
-  }
+  const cells = await allWorkspaces(parts)
+  requireFree(cells, input.name)
   const open = cells.filter(({ cell }) => cell === null || cell.weight > 0)
   const [least] = open.sort((one, two) => fullness(one) - fullness(two))
   if (least === undefined) throw new StartupError('No cell takes new workspaces: each has the weight 0.')
@@ -98,6 +110,25 @@ async function createWorkspace(parts: ProgramParts, input: Parameters<Operator['
   const [created] = made
   if (created === undefined) throw new StartupError('The cell has gone from the file.')
   return created.answer
+}
+
+const allWorkspaces = (parts: ProgramParts) =>
+  asOperatorOfAll(parts, (operator) => operator.workspaces.list())
+
+type WorkspacesOfCell = Awaited<ReturnType<typeof allWorkspaces>>[number]
+
+/**
+ * Checks that no cell has a workspace with a name. Without cells, the database does.
+ *
+ * @param renamed id or name of the workspace that may have it
+ * @throws StartupError
+ */
+function requireFree(cells: readonly WorkspacesOfCell[], given: string, renamed?: string): void {
+  const hasName = ({ id, name }: { readonly id: string; readonly name: string }) =>
+    name === given.trim() && id !== renamed && name !== renamed
+  const taken = cells.find(({ answer }) => answer.some(hasName))
+  if (taken?.cell != null)
+    throw new StartupError(`The cell ${taken.cell.name} has a workspace with the name "${given.trim()}".`)
 }
 
 function fullness({ cell, answer }: CellAnswer<readonly unknown[]>): number {
