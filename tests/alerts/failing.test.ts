@@ -24,12 +24,12 @@ const Payload = z.looseObject({
   count: z.int(),
 })
 
-async function failing(client: Client): Promise<readonly string[]> {
+async function incidentsOf(client: Client, wanted: string): Promise<readonly string[]> {
   const { items } = await client.expect(client.get('/api/v1/incidents'), Incidents)
-  return items.flatMap(({ kind, state, subjectName }) =>
-    kind === 'delivery.failing' ? [`${subjectName} ${state}`] : [],
-  )
+  return items.flatMap(({ kind, state, subjectName }) => (kind === wanted ? [`${subjectName} ${state}`] : []))
 }
+
+const failing = (client: Client) => incidentsOf(client, 'delivery.failing')
 
 /** An endpoint with one forward action. Its method `send` returns when the attempts of its request are recorded. */
 async function forwarding(client: Client, name: string, url: string) {
@@ -215,6 +215,25 @@ describe('a dead destination', () => {
     await service.runJob('deliveries.failing', {})
     expect([...(await failing(alice))].sort()).toEqual(['Gone closed', 'Off closed'])
     expect(await service.db.selectFrom('failingActions').selectAll().execute()).toEqual([])
+  })
+
+  test('and that of its dead letters, which opens again with the next one once it is on', async () => {
+    await using dead = await startReceiver({ status: 410 })
+    const service = await startService(OPTIONS)
+    const { alice } = service
+    const off = await forwarding(alice, 'Off', dead.url)
+    const on = await forwarding(alice, 'On', dead.url)
+    const parked = async () => [...(await incidentsOf(alice, 'delivery.parked'))].sort()
+    await Promise.all([off.send(1), on.send(1)])
+    await eventually('both incidents', async () => (await parked()).length === 2)
+    await alice.put(off.path, { isActive: false })
+    await service.runJob('deliveries.failing', {})
+    expect(await parked()).toEqual(['Off closed', 'On open'])
+    await alice.put(off.path, { isActive: true })
+    await off.send(1)
+    await service.runJob('deliveries.failing', {})
+    await eventually('another incident', async () => (await parked()).length === 3)
+    expect(await parked()).toEqual(['Off closed', 'Off open', 'On open'])
   })
 
   test('is none after four failures, nor with a success among five', async () => {

@@ -1,6 +1,6 @@
 import { closeIncidents, closeIncidentsSilently, openIncident } from '../alerts/index.ts'
 import type { Services } from '../api/services.ts'
-import { run, statement, type Trx } from '../platform/db/index.ts'
+import { run, statement, type Trx, valuesOf } from '../platform/db/index.ts'
 import { type Ended, errorCodeOf, hasSucceeded, wasRefused } from './attempt.ts'
 import { occasionOfRow } from './queries.ts'
 
@@ -37,6 +37,12 @@ const FORGET_GONE = statement(
   `delete from failing_actions f
   where not exists (select from actions a where a.id = f.action_id and a.off_since is null and a.kind = 'forward')
   returning f.action_id`,
+)
+
+const FIND_PARKED_OFF = statement(
+  'find dead-letter incidents of actions that are off',
+  `select a.id from incidents i join actions a on a.id = i.subject_id
+  where i.kind = 'delivery.parked' and i.closed_at is null and a.off_since is not null`,
 )
 
 /** `$1` is the latest start of an outage that is long enough. Rows that a recorder has locked wait for the next check. */
@@ -87,13 +93,16 @@ export async function countFailures(services: Services, trx: Trx, ended: readonl
 
 /**
  * Opens an incident for each action of which no attempt has succeeded for ten minutes, and at least five have failed.
- * Forgets the failures of actions that were deleted or switched off: they cannot recover.
+ * Forgets the failures of actions that were deleted or switched off, and closes incidents of their dead letters: they
+ * cannot recover.
  */
 export async function watchFailing(services: Services): Promise<void> {
   await services.db.transaction().execute(async (trx) => {
     const gone = await run(trx, FORGET_GONE, [])
     const subjectIds = gone.map(({ actionId }) => actionId)
     await closeIncidentsSilently(services, trx, 'delivery.failing', subjectIds)
+    const off = await run(trx, FIND_PARKED_OFF, [])
+    await closeIncidentsSilently(services, trx, 'delivery.parked', valuesOf(off, 'id'))
   })
   while ((await openSome(services)) === BATCH);
 }

@@ -307,6 +307,9 @@ export interface StatementRows {
     readonly dueAt: Date | null
   }
   'fill columns of requests': never
+  'find dead-letter incidents of actions that are off': {
+    readonly id: string
+  }
   'find deliveries held by rules': {
     readonly id: number
     readonly workspaceId: string
