@@ -3,6 +3,7 @@ import { type Db, openDatabase } from '@creel/core'
 import { createBoss, startWorkers } from '@creel/jobs'
 import { sql } from 'kysely'
 import { pino } from 'pino'
+import { z } from 'zod'
 import { createTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { startFar } from '../support/far.ts'
@@ -105,8 +106,10 @@ test('a sealed workspace sends nothing, and everything once the seal has ended',
   expect(await arrived(places)).toEqual(caused)
 })
 
-test('a result that PostgreSQL refuses holds up no other', async () => {
-  const service = await startService(options())
+test('a result that PostgreSQL refuses holds up no other, and the log says of which send it was', async () => {
+  const lines: string[] = []
+  const log = pino({ level: 'error' }, { write: (line) => lines.push(line) })
+  const service = await startService(options({ log }))
   const places = await openPlaces(service.alice)
   await service.clock.advance(10_000)
   const caused = await cause(places)
@@ -121,6 +124,25 @@ test('a result that PostgreSQL refuses holds up no other', async () => {
   expect(
     await eachKind((kind) => others[kind].difference(new Set(places[kind].gate.arrived())).size),
   ).toEqual(await eachKind(() => 0))
+  const dropped = lines
+    .map((line) => Line.parse(JSON.parse(line)))
+    .filter(({ msg }) => msg.startsWith('dropped'))
+  expect(new Set(dropped.map(({ kind }) => kind))).toEqual(
+    new Set(['delivery', 'alert', 'event', 'rehearsal']),
+  )
+  for (const { workspaceId, kind, requestId, alertDeliveryId } of dropped) {
+    expect(workspaceId).toBe(service.alice.workspaceId)
+    if (kind === 'alert') expect(alertDeliveryId).toBeDefined()
+    else expect(Object.values(refused)).toContain(requestId ?? 0)
+  }
+})
+
+const Line = z.looseObject({
+  msg: z.string(),
+  kind: z.string().optional(),
+  workspaceId: z.string().optional(),
+  requestId: z.int().optional(),
+  alertDeliveryId: z.unknown().optional(),
 })
 
 /** Lets the database refuse results of attempts for these requests, as it refuses text that it cannot hold. */

@@ -123,6 +123,8 @@ export interface Adapter<One extends Send, Result extends Outcome> {
   frees?(ended: Ended<One, Result>): boolean
   /** Called when results are recorded and committed. */
   recorded?(services: Services, ended: readonly Ended<One, Result>[]): void
+  /** Ids of a send for the log, by which its rows are found. */
+  idsOf(one: One): Readonly<Record<string, unknown>>
   /** Finds lanes whose jobs may be missing. */
   find(db: Db, which: LanesWith): Promise<readonly Lane[]>
   /** Reads how much waits, for metrics. Lanes that are paused or off do not count. */

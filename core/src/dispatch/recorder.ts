@@ -93,5 +93,7 @@ export class Recorder<Result> {
         await sleep(RETRY_MS)
       }
     } while (performance.now() < giveUpAt)
+    const sends = batch.map((one) => this.#recording.idsOf(one))
+    this.#log.error({ sends }, 'dropped results that could not be recorded before their leases ended')
   }
 }

@@ -104,9 +104,16 @@ export function startLanes<One extends Send, Result extends Outcome>(
   // without a round trip to the database in between. The slots bound their number.
   const turns = new Turns({ atOnce: slots.limits.perLane })
 
+  const idsOf = ({ id, workspaceId }: Lane, send: One) => ({
+    kind,
+    workspaceId,
+    lane: id,
+    ...adapter.idsOf(send),
+  })
+
   const recorder = new Recorder<Ended<One, Result>>(services, {
     leftMs: ({ send }) => send.leaseUntil.getTime() - clock.now().getTime(),
-    idsOf: ({ lane }) => ({ kind, lane: lane.id }),
+    idsOf: ({ lane, send }) => idsOf(lane, send),
     async record(batch) {
       const lanes = await transactions.record(batch)
       adapter.recorded?.(services, batch)
@@ -241,7 +248,7 @@ export function startLanes<One extends Send, Result extends Outcome>(
       recorder.record({ lane, send, outcome })
     } catch (err) {
       // An error of our own fails one send only. It is due again when its lease ends.
-      log.error({ err, kind, lane: lane.id }, 'could not make a send')
+      log.error({ err, ...idsOf(lane, send) }, 'could not make a send')
     } finally {
       sendsInFlight.dec({ kind })
       slots.release(lane, send.bytes, held)

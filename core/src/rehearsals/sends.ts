@@ -88,6 +88,7 @@ interface RehearsalResult extends Outcome {
 export const REHEARSAL_SENDS: Adapter<RehearsalSend, RehearsalResult> = {
   kind: 'rehearsal',
   queue: REPLAY_LANES,
+  idsOf: ({ item: { requestId, position } }) => ({ requestId, position }),
 
   async look(services, trx, lane, room) {
     const row = await lockRunning(services, trx, lane)

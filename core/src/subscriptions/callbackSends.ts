@@ -144,6 +144,7 @@ const pace = sendPace()
 export const CALLBACK_SENDS: Adapter<CallbackSend, CallbackResult> = {
   kind: 'event',
   queue: CALLBACK_LANES,
+  idsOf: ({ id, requestId }) => ({ requestId, eventDeliveryId: id }),
   room: (most) => pace.room(most),
 
   async look({ clock }, trx, lane, { slots }): Promise<Look<CallbackSend>> {

@@ -106,6 +106,7 @@ export function alertSends(onNotified: OnNotified): Adapter<AlertSend, AlertResu
   return {
     kind: 'alert',
     queue: ALERT_LANES,
+    idsOf: ({ id, alertId }) => ({ alertId, alertDeliveryId: id }),
 
     async look({ clock }, trx, { id }, { slots }): Promise<Look<AlertSend>> {
       const now = clock.now()

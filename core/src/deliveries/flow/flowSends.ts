@@ -40,6 +40,11 @@ export function flowSends(pauseGone: PauseGone): Adapter<FlowSend, FlowResult> {
     queue: DELIVERY_LANES,
     look: lookAtFlow,
     lookTogether: lookAtFlows,
+    idsOf: ({ attempt: { id, endpoint, requestId } }) => ({
+      endpointId: endpoint.id,
+      requestId,
+      attemptId: id,
+    }),
     postpone: (services, { id }) => postponeFirst(services, id, UNREADABLE_MS),
     reserve: (services, { id }, place) => reserveStart(services, id, place),
 
