@@ -25,7 +25,7 @@ import {
 } from './dispatch/index.ts'
 import { ERASURE_RUNS, ERASURE_SWEEP, runErasure, sweepErasures } from './erasures/index.ts'
 import { IMPORT_SWEEP, sweepImports } from './exports/index.ts'
-import { Failures, type Trx } from './platform/db/index.ts'
+import { type Db, Failures, type Trx } from './platform/db/index.ts'
 import type { Queue } from './platform/queues.ts'
 import {
   RECONCILIATION_RUNS,
@@ -53,7 +53,7 @@ import {
   startEventReader,
   sweepSubscriptions,
 } from './subscriptions/index.ts'
-import { checkWatchdogs, startHeartbeat, WATCHDOG_CHECK } from './watchdogs/index.ts'
+import { checkWatchdogs, keepDeadlines, startHeartbeat, WATCHDOG_CHECK } from './watchdogs/index.ts'
 
 /** A queue with the work of its jobs, which runs at least once: every verb is safe to run twice. */
 export interface QueueWork {
@@ -122,14 +122,18 @@ export const QUEUES: readonly Queue[] = [
 ]
 
 /**
- * Queues all open work of a workspace that arrives from another cell, and shortens the leases of its attempts, in the
- * transaction in which it arrives.
+ * Queues all open work of a workspace that arrives from another cell, shortens the leases of its attempts, and keeps the
+ * deadlines of its watchdogs, in the transaction in which it arrives.
+ *
+ * @param former the cell that it comes from
  */
 export async function queueWorkOf(
   services: Pick<Services, 'enqueue' | 'clock'>,
   trx: Trx,
   workspaceId: string,
+  former: Db,
 ): Promise<void> {
+  await keepDeadlines(services, trx, { workspaceId, former })
   await shortenLeases(trx, workspaceId, services.clock.now())
   for (const lanes of LANES) await lanes.queueArrived(services, trx, workspaceId)
 }

@@ -339,6 +339,33 @@ test('ended attempts move although the other database has used the numbers of th
   }
 })
 
+test('a watchdog keeps its deadlines: it is credited with the outages of the cell that it was in', async () => {
+  const { owner } = one
+  await move(owner.workspaceId, 'cell-1')
+  const endpoint = await owner.endpoint()
+  const watchdog = { endpointId: endpoint.id, expectedIntervalSeconds: 86_400 }
+  const { id } = await owner.expect(
+    owner.post('/api/v1/watchdogs', watchdog),
+    z.looseObject({ id: z.string() }),
+  )
+  const now = Date.now()
+  const outage = (from: number, to: number) => ({
+    beganAt: new Date(now - from * 60_000),
+    endedAt: new Date(now - to * 60_000),
+  })
+  const [source, target] = [cells.databases['cell-1'].db, cells.databases['cell-2'].db]
+  const baselineAt = new Date(now - 3_600_000)
+  await source.updateTable('watchdogs').set({ baselineAt }).where('id', '=', id).execute()
+  await source.insertInto('gatewayOutages').values(outage(50, 40)).execute()
+  await target.insertInto('gatewayOutages').values(outage(30, 25)).execute()
+  const due = async () => Object((await owner.get(`/api/v1/watchdogs/${id}`)).body).dueAt
+  const before = await due()
+  expect(before).toBe(new Date(now + 86_400_000 - 50 * 60_000).toISOString())
+  await move(owner.workspaceId, 'cell-2')
+  await eventually('the watchdog in its new cell', async () => (await due()) !== undefined)
+  expect(await due()).toBe(before)
+})
+
 test('what cannot be moved is said before anything is copied', async () => {
   const unknown = await creel('move', 'nobody', '--to', 'cell-2')
   expect(unknown.stderr).toContain('There is no workspace with the id or name "nobody".')

@@ -43,7 +43,7 @@ test('all work of a workspace that arrives from another cell has jobs that are d
   })
   await running.stop()
   await sql`delete from pgboss.job where name like '%.lanes'`.execute(db)
-  await db.transaction().execute((trx) => queueWorkOf(running.services, trx, alice.workspaceId))
+  await db.transaction().execute((trx) => queueWorkOf(running.services, trx, alice.workspaceId, db))
   const { rows } = await sql<{ lane: string }>`
     select data ->> 'laneId' as lane from pgboss.job
     where name like '%.lanes' and start_after <= ${clock.now()}`.execute(db)

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import {
   arm,
+  arrivedBaseline,
   changeMatch,
   changeSchedule,
   deadlines,
@@ -216,6 +217,23 @@ describe('own downtime', () => {
   ] as const)('an outage %s', (_when, outages, seconds) => {
     expect(downtimeCreditMs(at(0), settings, outages)).toBe(seconds * 1000)
   })
+})
+
+test('a watchdog that comes from another cell keeps its deadlines, whatever outages the cells had', () => {
+  const outage = (from: number, to: number) => ({ beganAt: at(from), endedAt: at(to) })
+  const { clock } = noticeMatch(armed(), match(1, 100))
+  const lists = [
+    [],
+    [outage(-500, 50)],
+    [outage(50, 150)],
+    [outage(120, 300)],
+    [outage(90, 140), outage(200, 350)],
+  ]
+  for (const former of lists)
+    for (const here of lists) {
+      const moved = { ...clock, baselineAt: arrivedBaseline(clock, former, here) }
+      expect(deadlines(moved, here)).toEqual(deadlines(clock, former))
+    }
 })
 
 test('the default grace is a fifth of the interval, at least a minute', () => {

@@ -90,6 +90,24 @@ export function downtimeCreditMs(
   return credit
 }
 
+/**
+ * The start of the interval of a watchdog that comes from another cell, with which its deadlines stay. Only the outages
+ * of the cell that it was in have kept matches away.
+ *
+ * @param former outages of that cell
+ * @param here past outages of this one
+ */
+export function arrivedBaseline(
+  clock: WatchdogSchedule & Pick<WatchdogClock, 'baselineAt'>,
+  former: readonly Outage[],
+  here: readonly Outage[],
+): Date {
+  let start = clock.baselineAt.getTime() + downtimeCreditMs(clock.baselineAt, clock, former)
+  for (const { beganAt, endedAt } of here.toReversed())
+    if (endedAt.getTime() >= start) start -= endedAt.getTime() - beganAt.getTime()
+  return new Date(start)
+}
+
 /** When the next match is due, and when its absence raises an alarm; null while paused. */
 export function deadlines(
   clock: WatchdogClock,

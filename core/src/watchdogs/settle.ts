@@ -3,7 +3,7 @@ import type { Services } from '../api/services.ts'
 import { recordSuspensions } from '../audit/index.ts'
 import type { Plan } from '../plans/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
-import type { Trx } from '../platform/db/index.ts'
+import type { Db, Trx } from '../platform/db/index.ts'
 import {
   clockColumns,
   listOutages,
@@ -14,6 +14,7 @@ import {
   type WatchdogSettings,
 } from './queries.ts'
 import {
+  arrivedBaseline,
   type Match,
   noticeMatch,
   type Outage,
@@ -88,6 +89,26 @@ export async function applyWatchdogLimit(
     await recordSuspensions(trx, services, workspaceId, 'watchdog', [
       { id: row.id, name: row.name, endpointId: row.endpointId, suspendedByPlan: pausedByPlan },
     ])
+  }
+}
+
+/** Keeps the deadlines of watchdogs that arrive from another cell, whose outages their credit is of. */
+export async function keepDeadlines(
+  services: TellServices,
+  trx: Trx,
+  { workspaceId, former }: { readonly workspaceId: string; readonly former: Db },
+): Promise<void> {
+  const [there, outages] = [await listOutages(former), await listOutages(trx)]
+  if (there.length === 0 && outages.length === 0) return
+  const arrived = (clock: WatchdogClock) => ({
+    ...clock,
+    baselineAt: arrivedBaseline(clock, there, outages),
+  })
+  for (const row of await lockWatchdogsOfWorkspace(trx, workspaceId, services.clock.now())) {
+    const { clock } = noticeMatch(row, notedMatch(row))
+    if (arrived(clock).baselineAt.getTime() === clock.baselineAt.getTime()) continue
+    const change: Change = { step: (before) => ({ clock: arrived(before), event: null }) }
+    await stepWatchdog(services, trx, { row, change, outages })
   }
 }
 

@@ -220,7 +220,7 @@ async function act(given: string, { to, abort, purge }: MoveCommandOptions): Pro
         const pair = { source: from, target: into }
         if (abort === true) return await abortMove(pair, workspace)
         const enqueueOpen: Parameters<typeof moveWorkspace>[1]['enqueueOpen'] = (arriving, id) =>
-          queueWorkOf(services, arriving, id)
+          queueWorkOf(services, arriving, id, from)
         return await moveWorkspace(pair, { workspace, toCell, enqueueOpen, report: printHint })
       })
     })

@@ -34,7 +34,7 @@ export interface MoveOptions {
   readonly workspace: string
   /** Name of the target's cell. */
   readonly toCell: string
-  /** Queues the open deliveries of the workspace, in the target's transaction. */
+  /** Queues the open work of the workspace, in the target's transaction. */
   readonly enqueueOpen: (arriving: Trx, workspaceId: string) => Promise<void>
   /** Called with what the move does. */
   readonly report: (words: string) => void
