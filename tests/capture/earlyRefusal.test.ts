@@ -106,6 +106,12 @@ describe('an endpoint over its rate', () => {
       .set({ windowStartedAt: new Date(0) })
       .execute()
     expect(await statuses(endpoint, ['{}', '{}'])).toEqual([200, 429])
+    // The clock of the database was set back by an hour.
+    await first.db
+      .updateTable('endpointCounters')
+      .set({ windowStartedAt: new Date(Date.now() + 3_600_000) })
+      .execute()
+    expect(await statuses(endpoint, ['{}', '{}'])).toEqual([200, 429])
     await first.alice.patch(endpoint.at(''), { isActive: false })
     expect(await statuses(endpoint, ['{}'])).toEqual([404])
     await first.stop()

@@ -5,7 +5,12 @@ import { announceEndpointChange } from '../platform/changes/index.ts'
 import { onOneConnection, PLAN_ONCE_FROM_HERE, run, statement, type Trx } from '../platform/db/index.ts'
 import { inSlices } from '../platform/turns/index.ts'
 import { capturedEventIds, lockCounters } from '../requests/index.ts'
-import { type CaptureSettings, findCaptureSettings, WINDOW_SECONDS } from './captureSettings.ts'
+import {
+  type CaptureSettings,
+  captureWindowRuns,
+  findCaptureSettings,
+  WINDOW_SECONDS,
+} from './captureSettings.ts'
 import { type CaptureOutcome, STATEMENT_SECONDS_MAX, storeCaptures } from './captureStatement.ts'
 import { applyConsequences, storedOf } from './consequences.ts'
 import { type EvaluatedCapture, evaluateFetchedInSteps } from './evaluateCapture.ts'
@@ -106,10 +111,12 @@ export async function captureFetched(
 
 const ROOM = statement(
   'room for fetched captures',
-  `select window_count as used,
-    ceil(extract(epoch from window_started_at + interval '${WINDOW_SECONDS} s'
-      - (statement_timestamp() + $1::bigint * interval '1 ms')))::integer as left_seconds
-  from endpoint_counters where endpoint_id = $2`,
+  `select c.window_count as used,
+    case when ${captureWindowRuns('t.now')}
+      then ceil(extract(epoch from c.window_started_at + interval '${WINDOW_SECONDS} s' - t.now))::integer end as left_seconds
+  from endpoint_counters c
+  cross join (select statement_timestamp() + $1::bigint * interval '1 ms' as now) t
+  where c.endpoint_id = $2`,
   { isPrepared: false },
 )
 

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { findDispatchActions, isOn, type LoadedAction, loadedActions } from '../actions/index.ts'
+import { windowRuns } from '../api/callBudget.ts'
 import { gathering } from '../api/gathering.ts'
 import type { Clock, Services } from '../api/services.ts'
 import {
@@ -36,6 +37,10 @@ import { type Repeating, repeatingOf } from './storedCapture.ts'
 
 /** Length of the window of the capture rate, in seconds. It is fixed, and starts with its first capture. */
 export const WINDOW_SECONDS = 60
+
+/** SQL for whether the window of the counters `c` runs at a time. */
+export const captureWindowRuns = (now: string): string =>
+  windowRuns('c.window_started_at', now, `interval '${WINDOW_SECONDS} s'`)
 
 /** Settings of an endpoint for evaluating and answering its captures. */
 export interface CaptureSettings {

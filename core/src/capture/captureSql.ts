@@ -2,7 +2,7 @@ import { hasRecords, withSentBodies } from '../deliveries/index.ts'
 import { type CounterChange, SEES_RESTORED, updateCounters } from '../endpoints/index.ts'
 import { parameters, statement } from '../platform/db/index.ts'
 import { storageBytesOf } from '../requests/index.ts'
-import { takesCaptures, WINDOW_SECONDS } from './captureSettings.ts'
+import { captureWindowRuns, takesCaptures, WINDOW_SECONDS } from './captureSettings.ts'
 import { EVICTED_AT_ONCE } from './plainStatements.ts'
 import { REJECTION_ALERT_SECONDS } from './rejections.ts'
 import { COLUMN_NAMES, REQUEST_COLUMNS } from './requestColumns.ts'
@@ -163,7 +163,7 @@ locked as (
          case when w.runs then c.window_bytes else 0 end as window_bytes
   from endpoint_counters c
   cross join lateral (
-    select coalesce(c.window_started_at > (select now from clock) - interval '${WINDOW_SECONDS} s', false) as runs
+    select ${captureWindowRuns('(select now from clock)')} as runs
   ) w
   where c.endpoint_id = any (${$('endpointIds')}::uuid[])
   order by c.endpoint_id

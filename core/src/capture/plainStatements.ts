@@ -1,7 +1,7 @@
 import { hasRecords, withSentBodies } from '../deliveries/index.ts'
 import { type CounterChange, SEES_RESTORED, updateCounters } from '../endpoints/index.ts'
 import { storageBytesOf } from '../requests/index.ts'
-import { takesCaptures, WINDOW_SECONDS } from './captureSettings.ts'
+import { captureWindowRuns, takesCaptures } from './captureSettings.ts'
 import { COLUMN_NAMES } from './requestColumns.ts'
 
 /**
@@ -15,7 +15,7 @@ export const EVICTED_AT_ONCE = 1000
  * far the process's clock is set ahead; it is 0 except in tests.
  */
 const NOW = `(statement_timestamp() + $6::bigint * interval '1 ms')`
-const WINDOW_RUNS = `coalesce(c.window_started_at > ${NOW} - interval '${WINDOW_SECONDS} s', false)`
+const WINDOW_RUNS = captureWindowRuns(NOW)
 
 /** SQL for whether the endpoint takes captures and they were evaluated under its present settings. */
 const IS_OPEN = `v.revision = $2::integer and ${takesCaptures(NOW)}`

@@ -1,6 +1,6 @@
 import { updateCounters } from '../endpoints/index.ts'
 import { type Db, encodeArray, INT4, INT8, type RowsOf, run, statement, UUID } from '../platform/db/index.ts'
-import { type CaptureSettings, takesCaptures, WINDOW_SECONDS } from './captureSettings.ts'
+import { type CaptureSettings, captureWindowRuns, takesCaptures, WINDOW_SECONDS } from './captureSettings.ts'
 import { REJECTION_ALERT_SECONDS } from './rejections.ts'
 
 /**
@@ -26,7 +26,7 @@ const COUNT_REFUSED = statement(
     join endpoint_revisions v on v.endpoint_id = r.endpoint_id and v.revision = r.revision
     where c.endpoint_id = r.endpoint_id
       and ${takesCaptures('(select now from clock)')}
-      and c.window_started_at > (select now from clock) - interval '${WINDOW_SECONDS} s'
+      and ${captureWindowRuns('(select now from clock)')}
       and (c.window_count >= r.captures_max or c.window_bytes >= r.bytes_max)
     returning c.endpoint_id, c.window_started_at, c.rejection_alerted_at
   )

@@ -161,6 +161,17 @@ describe('a key', () => {
     expect(await taken()).toEqual([1])
   })
 
+  test('has a new budget if the clock of the database was set back', async () => {
+    const { id, key } = await make(await service.newClient(), {})
+    expect(await statusOf(key)).toBe(200)
+    await service.db
+      .updateTable('apiKeyWindows')
+      .set({ startedAt: new Date(service.clock.now().getTime() + 3_600_000), callCount: 1_000_000 })
+      .where('apiKeyId', '=', id)
+      .execute()
+    expect(await statusOf(key)).toBe(200)
+  })
+
   test('is revoked over the API for the very next call', async () => {
     const client = await service.newClient()
     const { id, key } = await make(client, {})
