@@ -38,6 +38,9 @@ const NEXT_START_MS = 1000
 /** Delay before another try to queue the next run of a chain. */
 const CHAIN_RETRY_MS = 1000
 
+/** Interval of looking whether the clock of the database was set back. */
+const CLOCK_LOOK_MS = 10_000
+
 /** Nothing is sent: first attempts wait in their lanes like the others. */
 const NO_SENDS: RunningSends = { lanes: [], firstAttempts: NO_FIRST_ATTEMPTS }
 
@@ -67,6 +70,7 @@ export async function startWorkers(
   const isWorked = ({ calls = false }: Queue) => dispatches || !calls
   const laneWork = lanes.map(({ queue, run }) => ({ queue, run: (_: Services, job: unknown) => run(job) }))
   const worked = [...laneWork, ...QUEUE_WORK.filter(({ queue }) => isWorked(queue))]
+  await followClock(boss, services, stopping.signal)
   const starts = oneAfterAnother()
   for (const work of worked) await startWorker(boss, services, work, { starts, stopping: stopping.signal })
   await Promise.all([schedule(boss, QUEUES.filter(isWorked)), runNow(boss, QUEUES.filter(isWorked))])
@@ -95,6 +99,56 @@ const FORMER = [
   'replays.run',
   'replays.start',
 ]
+
+/**
+ * Follows the clock of the database if it was set back. pg-boss would take no step of its schedules until the time is
+ * reached again, and jobs that were queued before would wait as long: among them the next run of each chain. Jobs keep
+ * their delay. Runs of the repeated minutes are forgotten, since a minute has one.
+ *
+ * The mark of the schedules tells it: it is set twice a minute, and is never ahead otherwise.
+ */
+const FOLLOW_CLOCK = `
+  with stepped as (
+    update pgboss.version set cron_on = pgboss.job_now(), bam_on = least(bam_on, pgboss.job_now()),
+      flow_on = least(flow_on, pgboss.job_now()), reindex_on = least(reindex_on, pgboss.job_now())
+    where cron_on > pgboss.job_now() + interval '5 s'
+    returning version
+  ), queues as (
+    update pgboss.queue q set monitor_claim_on = least(q.monitor_claim_on, pgboss.job_now()),
+      monitor_on = least(q.monitor_on, pgboss.job_now()), maintain_on = least(q.maintain_on, pgboss.job_now())
+    from stepped
+  ), waiting as (
+    update pgboss.job j set created_on = pgboss.job_now(), start_after = j.start_after - (j.created_on - pgboss.job_now())
+    from stepped where j.state < 'active' and j.created_on > pgboss.job_now()
+  ), sent as (
+    delete from pgboss.job j using stepped
+    where j.name = '__pgboss__send-it' and j.state > 'active' and j.created_on > pgboss.job_now()
+  )
+  select version from stepped`
+
+/** Follows the clock of the database now, and until stopped. */
+async function followClock(
+  boss: PgBoss,
+  { log }: Pick<Services, 'log'>,
+  stopping: AbortSignal,
+): Promise<void> {
+  let isLooking = false
+  const look = async () => {
+    if (isLooking) return
+    isLooking = true
+    try {
+      const { rows } = await boss.getDb().executeSql(FOLLOW_CLOCK)
+      if (rows.length > 0) log.warn('the clock of the database was set back; queued jobs follow it')
+    } catch (err) {
+      log.debug({ err }, 'could not follow the clock of the database')
+    } finally {
+      isLooking = false
+    }
+  }
+  await look()
+  const timer = setInterval(look, CLOCK_LOOK_MS)
+  stopping.addEventListener('abort', () => clearInterval(timer))
+}
 
 /** Schedules the queues that have a cron line, unless they are scheduled so. Ends the schedules of former queues. */
 async function schedule(boss: PgBoss, queues: readonly Queue[]): Promise<void> {

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { eraseRequests } from '@creel/core/retention'
 import { sql } from 'kysely'
+import { eventually } from '../support/eventually.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { servicePerTest, type TestService } from '../support/service.ts'
 import { governedAction, numbered, sendAll } from './governed.ts'
@@ -48,6 +49,30 @@ test('by the job that came with a freed key', async () => {
   await startService({ database, clock, secretKey, parts: ['jobs'] })
   await clock.advance(15_000)
   await receiver.take(1)
+})
+
+test('although the clock of the database was set back: queued jobs and schedules follow it', async () => {
+  const { db } = await startService()
+  // As if it had been an hour ahead until now. The next run of the chain is queued most of the time.
+  const [queued] = await eventually('a queued run', async () => {
+    const { rows } = await sql<{ id: string }>`update pgboss.job
+      set created_on = created_on + interval '1 hour', start_after = start_after + interval '1 hour'
+      where name = 'deliveries.sweep' and state = 'created' returning id`.execute(db)
+    return rows.length > 0 && rows
+  })
+  await sql`update pgboss.version set cron_on = pgboss.job_now() + interval '1 hour'`.execute(db)
+  await sql`update pgboss.queue set monitor_claim_on = pgboss.job_now() + interval '1 hour'`.execute(db)
+  const seconds = 60
+  await eventually(
+    'its run',
+    async () =>
+      (await sql`select from pgboss.job where id = ${queued?.id} and state = 'completed'`.execute(db)).rows
+        .length > 0,
+    { seconds },
+  )
+  const { rows } = await sql`select from pgboss.version, pgboss.queue
+    where cron_on > pgboss.job_now() or monitor_claim_on > pgboss.job_now()`.execute(db)
+  expect(rows).toEqual([])
 })
 
 test('by the sweep, if the job is lost as well', async () => {
