@@ -170,6 +170,20 @@ describe('decodeConfig', () => {
     expect(mistakes(file).join()).toContain('DATABASE_URL names a file in sslrootcert')
   })
 
+  test('a password that ends the address of the database early is named, and not shown', () => {
+    const mistakes = (url: string) => mistakesOf({ DATABASE_URL: url, CREEL_SECRET_KEY: KEY })
+    for (const password of ['hunt#er2', 'hunt/er2', 'hunt?er2', 'hunt%E9er2'])
+      expect(mistakes(`postgres://creel:${password}@db/creel`)).toEqual([
+        'DATABASE_URL must be like postgres://user:password@host:5432/name, with special characters of the password percent-encoded: %23 for #',
+      ])
+    for (const url of [
+      'postgres://creel:h%23@db/creel',
+      'postgres://creel@/x?host=/run',
+      'postgres:///x?host=/run',
+    ])
+      expect(mistakes(url)).toEqual([])
+  })
+
   test('a misspelt variable is pointed out', () => {
     expect(decodeConfig({ CREEL_ALOW_DESTINATIONS: '10.0.0.0/8' }).warnings).toEqual([
       'CREEL_ALOW_DESTINATIONS is not a variable of creel and has no effect',

@@ -38,12 +38,25 @@ export function databaseUrlMistake(url: string): string | undefined {
   if (!/^postgres(ql)?:\/\//.test(url)) return 'must start with postgres:// or postgresql://'
   const urls = serverUrls(url)
   const [first = url] = urls
-  if (urls.length === 1) return undefined
+  if (urls.length === 1)
+    return isReadable(url)
+      ? undefined
+      : 'must be like postgres://user:password@host:5432/name, with special characters of the password percent-encoded: %23 for #'
   if (!urls.every((one) => URL.canParse(one))) return 'must name its hosts like host1:5432,host2:5432'
   const target = new URL(first).searchParams.get('target_session_attrs') ?? 'primary'
   return target in TARGETS
     ? undefined
     : `must have a target_session_attrs of ${Object.keys(TARGETS).join(', ')}`
+}
+
+/** Whether the driver can read a URL. Its query is left out, since the driver reads the files that it names. */
+function isReadable(url: string): boolean {
+  try {
+    new pg.Client({ connectionString: url.replace(/\?.*$/s, '') })
+    return true
+  } catch {
+    return false
+  }
 }
 
 /**
