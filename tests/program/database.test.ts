@@ -54,6 +54,12 @@ describe('the database', () => {
   test('is served by a role with exactly the documented grants, and a connection that ends is opened again', async () => {
     const { admin, role, databases } = await documentedDatabases()
     const url = databases[0]?.url ?? ''
+    // Settings of the role that would change how times are written and strings are read.
+    await administer(
+      admin,
+      `alter role ${role} set datestyle = 'SQL, DMY'`,
+      `alter role ${role} set standard_conforming_strings = off`,
+    )
     const creel = await startProcess({
       database: { url },
       env: { CREEL_LOG_LEVEL: 'info', CREEL_DATABASE_CONNECTIONS: '5', CREEL_QUEUE_CONNECTIONS: '3' },

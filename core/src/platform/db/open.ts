@@ -111,12 +111,15 @@ const endingGone = (statementSeconds = STATEMENT_SECONDS) => [
   'tcp_keepalives_count = 3',
 ]
 
-/** How times are written. The role or the database may have another style, which would not be read as a time. */
-const TIMES = "datestyle = 'ISO'"
+/**
+ * How times are written, and strings are read. The role or the database may have another style of times, which would not
+ * be read as a time, or may let a backslash in a string escape.
+ */
+const NOTATION = ["datestyle = 'ISO'", 'standard_conforming_strings = on']
 
-/** Applies them, and how times are written, to a session of another pool. */
+/** Applies them, and the notation, to a session of another pool. */
 export async function endWhenGone(client: pg.ClientBase): Promise<void> {
-  await client.query([TIMES, ...endingGone()].map(asSet).join(' '))
+  await client.query([...NOTATION, ...endingGone()].map(asSet).join(' '))
 }
 
 /**
@@ -191,7 +194,7 @@ function openPool(
   url: string,
   { max, statementSeconds }: { max: number; statementSeconds: number },
 ): pg.Pool {
-  const limits = [PLANNER, TIMES, `statement_timeout = '${statementSeconds}s'`]
+  const limits = [PLANNER, ...NOTATION, `statement_timeout = '${statementSeconds}s'`]
   const ofKind = statementSeconds === 0 ? WITHOUT_LIMITS : endingGone(statementSeconds).map(asSet).join(' ')
   const settings = `${limits.map(asSet).join(' ')} ${ofKind}`
   const pool = new pg.Pool({
