@@ -76,6 +76,28 @@ describe('the database', () => {
     expect(creel.stderr()).not.toMatch(/"stack"|\n\s+at /)
   })
 
+  test('is refused with the grants that its role lacks', async () => {
+    const { admin, role, databases } = await documentedDatabases()
+    const url = databases[0]?.url ?? ''
+    const [onDatabase, onSchema] = [`create on database ${role}`, 'create on schema public']
+    await administer(
+      urlOfDatabase(admin, role),
+      `revoke ${onDatabase} from ${role}`,
+      `revoke ${onSchema} from ${role}`,
+    )
+    const refusedFor = async (...words: readonly string[]) => {
+      const { exitCode, stderr } = await runCreel(words, { database: { url } })
+      expect(exitCode).toBe(1)
+      expect(stderr).not.toMatch(/\n\s+at /)
+      return stderr
+    }
+    const both = `run: grant ${onDatabase} to ${role}; grant ${onSchema} to ${role};`
+    expect(await refusedFor('migrate')).toContain(both)
+    expect(await refusedFor('serve')).toContain(both)
+    await administer(urlOfDatabase(admin, role), `grant ${onSchema} to ${role}`)
+    expect(await refusedFor('serve')).toContain(`run: grant ${onDatabase} to ${role};`)
+  })
+
   test('moves a workspace by a role with exactly the documented grants, and names the one for moves if it lacks', async () => {
     const { admin, role, databases } = await documentedDatabases(2)
     const env = await envOf(databases)

@@ -2,7 +2,7 @@ import { migrate } from '@creel/migrations'
 import { type JsonOption, printJson, printText } from '@creel/terminal/output/print'
 import type { Command } from 'commander'
 import { configsOfCells, decodeConfig } from '../config/index.ts'
-import { refuseNewerSchema, withDatabase } from '../database/index.ts'
+import { refuseNewerSchema, withDatabase, withRights } from '../database/index.ts'
 import type { ProgramParts } from '../programParts.ts'
 import { StartupError } from '../startupError.ts'
 
@@ -26,7 +26,7 @@ export function addMigrateCommand(command: Command, parts: ProgramParts): void {
       for (const config of configs) {
         const ofCell = await withDatabase(config, parts, async (db) => {
           await refuseNewerSchema(db)
-          return await migrate(db)
+          return await withRights(db, () => migrate(db))
         })
         applied.push(...ofCell.map((name) => (config.cell === null ? name : `${config.cell.name}: ${name}`)))
       }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Db, type OpenDatabase, openDatabase, run, statement } from '@creel/core'
+import { codeOf } from '@creel/core/platform/db'
 import { migrate, migrationState } from '@creel/migrations'
 import type { Logger } from 'pino'
 import type { Config } from '../config/index.ts'
@@ -11,7 +12,7 @@ import {
   startEmbeddedPostgres,
 } from '../embeddedPostgres/index.ts'
 import { createLog } from '../log.ts'
-import { StartupError } from '../startupError.ts'
+import { StartupError, wordsOf } from '../startupError.ts'
 
 const TURN_SECONDS_MAX = 15
 
@@ -148,7 +149,44 @@ export async function requireSchema({ database, url }: Connected, { mayMigrate }
   if (pending.length === 0) return
   if (!mayMigrate) throw new StartupError('The database has pending migrations. Run `creel migrate` first.')
   const unlimited = openDatabase(url, 1, 1, 0)
-  await migrate(unlimited.db).finally(unlimited.close)
+  await withRights(database.db, () => migrate(unlimited.db)).finally(unlimited.close)
+}
+
+/** `insufficient_privilege` */
+const NO_RIGHT = '42501'
+
+const MISSING_GRANTS = statement(
+  'missing grants',
+  `select array_remove(array[
+    case when not has_database_privilege(current_database(), 'create')
+      then format('grant create on database %I to %I', current_database(), current_user) end,
+    case when has_schema_privilege(to_regnamespace(s.name), 'create') is not true
+      then format('grant create on schema %I to %I', s.name, current_user) end
+  ], null) as grants
+  from (select coalesce(current_schema(), 'public') as name) s`,
+  { isPrepared: false, notNull: ['grants'] },
+)
+
+/**
+ * Runs work that creates or changes tables.
+ *
+ * @throws StartupError with the rights that the role lacks for it
+ */
+export async function withRights<Result>(db: Db, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (cause) {
+    if (codeOf(cause) !== NO_RIGHT) throw cause
+    const [{ grants } = { grants: [] }] = await run(db, MISSING_GRANTS, [])
+    const remedy =
+      grants.length === 0
+        ? 'It must own the tables.'
+        : `Let the owner of the database run: ${grants.join('; ')};`
+    throw new StartupError(
+      `The role of the database may not make the tables of creel (${wordsOf(cause)}). ${remedy}`,
+      { cause },
+    )
+  }
 }
 
 /** @throws StartupError for a schema of a newer version */

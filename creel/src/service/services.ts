@@ -17,6 +17,7 @@ import { replicatedReads } from '@creel/core/platform/metrics'
 import { createOutbound, type OwnHost } from '@creel/core/platform/outbound'
 import { createBoss, createEnqueue, createQueues } from '@creel/jobs'
 import type { PgBoss } from 'pg-boss'
+import { withRights } from '../database/index.ts'
 import { StartupError, wordsOf } from '../startupError.ts'
 import { AUDIT_RETENTION_DAYS, type ServiceOptions } from './options.ts'
 
@@ -65,7 +66,7 @@ export async function openServices(
     ...(options.queueConnections === undefined ? {} : { connections: options.queueConnections }),
     ...(jobClock === undefined ? {} : { clock: jobClock }),
   })
-  await boss.start()
+  await withRights(database.db, () => boss.start())
   await createQueues(boss)
   const ownHosts = [urls.baseUrl, urls.captureUrl].map(ownHostOf)
   if (listensOn !== undefined) ownHosts.push(listensOn)

@@ -971,6 +971,9 @@ export interface StatementRows {
     readonly end: number
   }
   'make deliveries due': never
+  'missing grants': {
+    readonly grants: string[]
+  }
   'move flow': never
   'move requests to bin': {
     readonly movedCount: number
