@@ -49,7 +49,6 @@ export function createBoss(
       await endWhenGone(client)
       client.query = waitingForMaintenance(client)
     },
-    keepAlive: true,
     query_timeout: QUERY_MILLISECONDS_MAX,
   }
   const boss = new PgBoss({

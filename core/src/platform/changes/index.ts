@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Logger } from 'pino'
-import { run, serverOf, statement, type Trx } from '../db/index.ts'
+import { FINDING_LOST, run, serverOf, statement, type Trx } from '../db/index.ts'
 import { backoffMs, within } from '../time/index.ts'
 
 /**
@@ -169,7 +169,7 @@ function keepListening(url: string, { onNotification, onConnected, log }: Listen
     const next = new pg.Client({
       ...serverOf(url),
       application_name: 'creel-endpointChanges',
-      keepAlive: true,
+      ...FINDING_LOST,
       connectionTimeoutMillis: ANSWER_MILLISECONDS,
       query_timeout: ANSWER_MILLISECONDS,
     })
