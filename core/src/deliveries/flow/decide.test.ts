@@ -68,6 +68,8 @@ describe('decide', () => {
     const policy = { breaker: { failures: 1, windowSeconds: 1, probeEverySeconds: 1 } }
     const closed = { policy, drainPerSecond: null, closedAt: NOW }
     expect([0, 1000, 2000, 8000].map((ms) => spacingOf(closed, NOW + ms))).toEqual([200, 100, 50, 0])
+    // By a clock that is ahead of this one, or was set back.
+    expect([-1, -7_000, -3_600_000].map((ms) => spacingOf(closed, NOW + ms))).toEqual([200, 200, 0])
   })
 
   test('a start that a slower pace reserved does not outlive it', () => {

@@ -91,7 +91,11 @@ export function spacingOf(flow: Pick<Flow, 'policy' | 'drainPerSecond' | 'closed
   const rateMs = rate ? (rate.perSeconds * 1000 + LATE_MS_MAX + JITTER_MS) / rate.count : 0
   const drainMs = flow.drainPerSecond === null ? 0 : 1000 / flow.drainPerSecond
   const seconds = breaker && flow.closedAt !== null ? (now - flow.closedAt) / 1000 : RAMP_SECONDS
-  const rampMs = seconds < RAMP_SECONDS ? 1000 / (RAMP_STARTS_PER_SECOND * 2 ** Math.floor(seconds)) : 0
+  // The clock of the process that closed it may be ahead; far ahead, another clock was set back since.
+  const rampMs =
+    Math.abs(seconds) < RAMP_SECONDS
+      ? 1000 / (RAMP_STARTS_PER_SECOND * 2 ** Math.max(0, Math.floor(seconds)))
+      : 0
   return Math.max(rateMs, drainMs, rampMs)
 }
 
