@@ -8,7 +8,7 @@ import {
   startLoops,
   startSends,
 } from '@creel/core'
-import { type FirstAttempts, NO_FIRST_ATTEMPTS } from '@creel/core/deliveries'
+import { type FirstAttempts, NO_FIRST_ATTEMPTS, startsFollowClock } from '@creel/core/deliveries'
 import { dividedLimits, Slots } from '@creel/core/dispatch'
 import { isDeadlock } from '@creel/core/platform/db'
 import { restFor, within } from '@creel/core/platform/time'
@@ -105,14 +105,18 @@ const FORMER = [
  * reached again, and jobs that were queued before would wait as long: among them the next run of each chain. Jobs keep
  * their delay. Runs of the repeated minutes are forgotten, since a minute has one.
  *
- * The mark of the schedules tells it: it is set twice a minute, and is never ahead otherwise.
+ * The mark of the schedules tells it: it is set twice a minute, and is never ahead otherwise. Its lead, which is returned,
+ * is a little less than the time by which the clock was set back.
  */
 const FOLLOW_CLOCK = `
-  with stepped as (
-    update pgboss.version set cron_on = pgboss.job_now(), bam_on = least(bam_on, pgboss.job_now()),
-      flow_on = least(flow_on, pgboss.job_now()), reindex_on = least(reindex_on, pgboss.job_now())
-    where cron_on > pgboss.job_now() + interval '5 s'
-    returning version
+  with ahead as (
+    select version, extract(epoch from cron_on - pgboss.job_now())::float8 as seconds from pgboss.version
+    where cron_on > pgboss.job_now() + interval '5 s' for update
+  ), stepped as (
+    update pgboss.version v set cron_on = pgboss.job_now(), bam_on = least(v.bam_on, pgboss.job_now()),
+      flow_on = least(v.flow_on, pgboss.job_now()), reindex_on = least(v.reindex_on, pgboss.job_now())
+    from ahead where v.version = ahead.version
+    returning ahead.seconds
   ), queues as (
     update pgboss.queue q set monitor_claim_on = least(q.monitor_claim_on, pgboss.job_now()),
       monitor_on = least(q.monitor_on, pgboss.job_now()), maintain_on = least(q.maintain_on, pgboss.job_now())
@@ -124,12 +128,12 @@ const FOLLOW_CLOCK = `
     delete from pgboss.job j using stepped
     where j.name = '__pgboss__send-it' and j.state > 'active' and j.created_on > pgboss.job_now()
   )
-  select version from stepped`
+  select seconds from stepped`
 
 /** Follows the clock of the database now, and until stopped. */
 async function followClock(
   boss: PgBoss,
-  { log }: Pick<Services, 'log'>,
+  { db, log }: Pick<Services, 'db' | 'log'>,
   stopping: AbortSignal,
 ): Promise<void> {
   let isLooking = false
@@ -138,7 +142,10 @@ async function followClock(
     isLooking = true
     try {
       const { rows } = await boss.getDb().executeSql(FOLLOW_CLOCK)
-      if (rows.length > 0) log.warn('the clock of the database was set back; queued jobs follow it')
+      if (rows.length === 0) return
+      const [seconds = 0] = rows.map((row) => Number(row.seconds))
+      log.warn({ seconds }, 'the clock of the database was set back; jobs and reserved starts follow it')
+      await startsFollowClock(db, seconds)
     } catch (err) {
       log.debug({ err }, 'could not follow the clock of the database')
     } finally {

@@ -51,8 +51,12 @@ test('by the job that came with a freed key', async () => {
   await receiver.take(1)
 })
 
-test('although the clock of the database was set back: queued jobs and schedules follow it', async () => {
-  const { db } = await startService()
+test('although the clock of the database was set back: jobs, schedules and reserved starts follow it', async () => {
+  await using receiver = await startReceiver()
+  const { alice, db } = await startService()
+  const action = await governedAction(alice, receiver.url, { rate: { count: 10, perSeconds: 1 } })
+  await sendAll(action.endpoint, numbered(1))
+  await receiver.take(1)
   // As if it had been an hour ahead until now. The next run of the chain is queued most of the time.
   const [queued] = await eventually('a queued run', async () => {
     const { rows } = await sql<{ id: string }>`update pgboss.job
@@ -60,6 +64,7 @@ test('although the clock of the database was set back: queued jobs and schedules
       where name = 'deliveries.sweep' and state = 'created' returning id`.execute(db)
     return rows.length > 0 && rows
   })
+  await sql`update action_flows set next_start_at = clock_timestamp() + interval '1 hour'`.execute(db)
   await sql`update pgboss.version set cron_on = pgboss.job_now() + interval '1 hour'`.execute(db)
   await sql`update pgboss.queue set monitor_claim_on = pgboss.job_now() + interval '1 hour'`.execute(db)
   const seconds = 60
@@ -73,6 +78,8 @@ test('although the clock of the database was set back: queued jobs and schedules
   const { rows } = await sql`select from pgboss.version, pgboss.queue
     where cron_on > pgboss.job_now() or monitor_claim_on > pgboss.job_now()`.execute(db)
   expect(rows).toEqual([])
+  await sendAll(action.endpoint, numbered(1))
+  await receiver.take(2)
 })
 
 test('by the sweep, if the job is lost as well', async () => {

@@ -28,7 +28,7 @@ export {
 } from './firstAttempts.ts'
 export { onFirstResult } from './firstResults.ts'
 export { Backlog, readBacklog, readFlowFigures } from './flow/backlog.ts'
-export { ACTION_INCIDENTS, applyPolicy, forgetDelay } from './flow/control.ts'
+export { ACTION_INCIDENTS, applyPolicy, forgetDelay, startsFollowClock } from './flow/control.ts'
 export { flowSends } from './flow/flowSends.ts'
 export { admitGuests, finishGuests, type GuestStarts, startGuests, tellGuests } from './flow/guests.ts'
 export { leaveFlows } from './flow/held.ts'

@@ -1,7 +1,7 @@
 import { closeIncidents, closeIncidentsSilently } from '../../alerts/index.ts'
 import type { Services } from '../../api/services.ts'
 import { LEAD_MS_MAX } from '../../dispatch/index.ts'
-import { run, statement, type Trx } from '../../platform/db/index.ts'
+import { type Db, run, statement, type Trx } from '../../platform/db/index.ts'
 import { storedPolicy } from '../policy.ts'
 import { AHEAD_MS, spacingOf } from './decide.ts'
 import { free } from './held.ts'
@@ -35,6 +35,26 @@ const MOVE_FORWARD = statement(
       then least(next_probe_at, clock_timestamp() + $3::float8 * interval '1 s') end
   where action_id = $1 and (next_start_at > clock_timestamp() or next_probe_at > clock_timestamp())`,
 )
+
+const FOLLOW_CLOCK = statement(
+  'starts follow clock',
+  `update action_flows set
+    next_start_at = case when next_start_at > clock_timestamp() then next_start_at - s.back else next_start_at end,
+    next_probe_at = case when next_probe_at > clock_timestamp() then next_probe_at - s.back else next_probe_at end
+  from (select $1::float8 * interval '1 s' as back) s
+  where next_start_at > clock_timestamp() or next_probe_at > clock_timestamp()`,
+  { isPrepared: false },
+)
+
+/**
+ * Moves all starts and probes that are reserved after the clock of the database was set back. Without it those of a pace
+ * would wait as long.
+ *
+ * @param seconds at most as many as it was set back: a start is never early
+ */
+export async function startsFollowClock(db: Db, seconds: number): Promise<void> {
+  await run(db, FOLLOW_CLOCK, [seconds])
+}
 
 const FORGET_DELAY = statement(
   'forget delay of flow',

@@ -1454,6 +1454,7 @@ export interface StatementRows {
     readonly sealedKey: Buffer | null
   }
   'slow down flow': never
+  'starts follow clock': never
   'states of subscriptions': {
     readonly count: number
     readonly failing: number
