@@ -79,7 +79,7 @@ function bind(services: Services, route: Route) {
   return bound(services, route, async (request, call) =>
     route.media?.gives === undefined
       ? answer(request, route, await jsonOf(route, request.url, call))
-      : downloadResponse(await call.make(call.context, call.input)),
+      : downloadResponse(route, await call.make(call.context, call.input)),
   )
 }
 
@@ -181,7 +181,7 @@ const Part = z.object({ from: z.int(), total: z.int() })
  * The response of a route that does not return JSON. In a stream, each part is made after the client has read the one
  * before.
  */
-function downloadResponse(result: unknown): Response | Promise<Response> {
+function downloadResponse({ media }: Route, result: unknown): Response | Promise<Response> {
   const streamed = DownloadStream.safeParse(result)
   if (streamed.success) {
     const { parts, ...named } = streamed.data
@@ -189,9 +189,8 @@ function downloadResponse(result: unknown): Response | Promise<Response> {
   }
   const { content, encoding, ...named } = Download.parse(result)
   const headers = headersOf(named)
-  const part = Part.safeParse(result)
-  if (!part.success) return answerOfText([content], encoding, { headers })
-  const { from, total } = part.data
+  if (media?.inParts !== true) return answerOfText([content], encoding, { headers })
+  const { from, total } = Part.parse(result)
   const length = Buffer.byteLength(content, encoding)
   const isWhole = length === total
   return answerOfText([content], encoding, {

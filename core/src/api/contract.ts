@@ -80,6 +80,11 @@ export interface RouteMedia {
   readonly takes?: string
   /** Media types of the answer over REST; the route's output is a {@link Download} or a {@link DownloadStream}. */
   readonly gives?: readonly [string, ...string[]]
+  /**
+   * Whether the answer may be a part, with 206, as the input asks for it. The output then has `from` and `total`, in
+   * octets.
+   */
+  readonly inParts?: true
 }
 
 /** An answer that is not JSON. REST sends its content, `/trpc` the whole object. */

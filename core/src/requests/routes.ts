@@ -199,7 +199,7 @@ export const requestRoutes = router({
   body: get('/api/v1/endpoints/{endpointId}/requests/{requestId}/body', {
     summary: 'Download a captured body',
     description:
-      'The answer is an attachment of type `application/octet-stream`. A header `Range` with one range gets a part, with 206.',
+      'The answer is an attachment of type `application/octet-stream`. A header `Range` with one range gets a part, with 206; one that cannot be read, or is outside the body, gets all of it.',
     input: z.object({
       endpointId,
       requestId,
@@ -211,7 +211,7 @@ export const requestRoutes = router({
       ),
     }),
     output: BodyDownload,
-    media: { gives: ['application/octet-stream'] },
+    media: { gives: ['application/octet-stream'], inParts: true },
     errors: ['shredded'],
     findsWhenWrong: findsRequest,
   }).query(async ({ ctx, input }) => {

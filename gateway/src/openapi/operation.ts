@@ -198,10 +198,28 @@ function answerContent(route: Route, output: JsonObject): JsonObject {
   return Object.fromEntries(gives.map((mediaType) => [mediaType, { schema: { type: typeOf(mediaType) } }]))
 }
 
+/** The answers of a route that sends its content whole, or a part of it. */
+function partAnswers(route: Route, output: JsonObject): JsonObject {
+  const content = answerContent(route, output)
+  const partHeaders = { ...RANGE_HEADERS, 'Content-Range': CONTENT_RANGE }
+  return {
+    200: { description: PHRASES[200], headers: RANGE_HEADERS, content },
+    206: { description: 'The part that `Range` asks for', headers: partHeaders, content },
+  }
+}
+
+const RANGE_HEADERS = { 'Accept-Ranges': { description: 'Always `bytes`', schema: { type: 'string' } } }
+
+const CONTENT_RANGE = {
+  description: 'Octets of the part, from 0, both included, and of the whole: `bytes 0-1023/4096`',
+  schema: { type: 'string' },
+}
+
 const PHRASES = { 200: 'OK', 201: 'Created', 202: 'Accepted: queued' } as const
 
 function answers(route: Route, schemas: Schemas): JsonObject {
   const output = schemas.of(route.output, 'output')
+  if (route.media?.inParts === true) return partAnswers(route, output)
   const status = route.status ?? 200
   const isEmpty = output.type === 'null'
   return defined({

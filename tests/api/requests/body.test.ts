@@ -1,8 +1,17 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
+import { z } from 'zod'
 import type { TestEndpoint } from '../../support/client.ts'
 import { processorTime } from '../../support/processorTime.ts'
 import { startService, type TestService } from '../../support/service.ts'
+
+/** An operation of the API's description. */
+const Described = z.looseObject({
+  responses: z.record(
+    z.string(),
+    z.looseObject({ headers: z.looseObject({}).optional(), content: z.looseObject({}).optional() }),
+  ),
+})
 
 let service: TestService
 beforeAll(async () => {
@@ -46,6 +55,27 @@ describe('GET …/requests/{requestId}/body', () => {
     expect([last.status, last.text]).toEqual([206, '789'])
     const beyond = await read(endpoint, id, 'bytes=10-')
     expect([beyond.status, await beyond.text()]).toEqual([200, '0123456789'])
+  })
+
+  test('answers with the statuses and headers that the description names', async () => {
+    const endpoint = await service.alice.endpoint()
+    const { id } = await endpoint.capture({ body: '0123456789' })
+    const described = z
+      .object({
+        body: z.object({ paths: z.record(z.string(), z.looseObject({ get: Described.optional() })) }),
+      })
+      .parse(await service.alice.get('/openapi/v1.json'))
+    const { responses } =
+      described.body.paths['/api/v1/endpoints/{endpointId}/requests/{requestId}/body']?.get ?? {}
+    const asked = ['bytes=2-4', undefined, 'bytes=10-', 'lines=0-1']
+    const answers = await Promise.all(asked.map((range) => read(endpoint, id, range)))
+    expect(answers.map(({ status }) => status)).toEqual([206, 200, 200, 200])
+    for (const { status, headers } of answers) {
+      const sent = ['Accept-Ranges', 'Content-Range'].filter((name) => headers.has(name))
+      const { headers: named = {}, content = {} } = responses?.[status] ?? {}
+      expect(Object.keys(named)).toEqual(sent)
+      expect(Object.keys(content)).toEqual(['application/octet-stream'])
+    }
   })
 
   test('is gone with the request', async () => {
