@@ -1,6 +1,9 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { type Creel, createCreel, type Endpoint } from 'creel-client'
 import { verifyRequest, verifySignature } from 'creel-client/verify'
+import { z } from 'zod'
 import { callsOf, streamsOf } from '../../scripts/client/calls.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -59,6 +62,50 @@ describe('another server', () => {
     expect(raw.detail).toContain('is not a Creel. Its answer is not JSON.')
     const imported = stranger.endpoints.requests('e').import('{}')
     expect(await refusalOf(imported)).toMatchObject({ code: 'unexpected_answer', status: 200 })
+  })
+})
+
+describe('an answer that breaks off', () => {
+  /** Answers every call with the beginning of a JSON text that is announced to be longer. */
+  async function startBreaking(status: number) {
+    const server = createServer((socket) => {
+      socket.on('error', () => socket.destroy())
+      socket.once('data', () => {
+        const head = `HTTP/1.1 ${status} Some
+Content-Type: application/json
+Content-Length: 100
+
+`
+        socket.end(`${head}{"code":"not_found",`)
+      })
+    })
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const { port } = z.object({ port: z.int() }).parse(server.address())
+    return { url: `http://127.0.0.1:${port}`, [Symbol.dispose]: () => void server.close() }
+  }
+
+  const CALLS: readonly (readonly [string, (of: Creel) => Promise<unknown>])[] = [
+    ['a call', (of) => of.me()],
+    ['an export', (of) => of.endpoints.requests('e').export(1, 'curl')],
+    [
+      'an export of all',
+      async (of) => await new Response(await of.endpoints.requests('e').exportAll()).text(),
+    ],
+    ['an import', (of) => of.endpoints.requests('e').import('{}')],
+    ['a raw call', (of) => of.api.GET('/api/v1/me')],
+    ['a request of any path', async (of) => await (await of.send('/api/v1/me')).arrayBuffer()],
+  ]
+
+  test.each(CALLS)("of %s rejects with the client's own error, also as a refusal", async (_, call) => {
+    for (const status of [200, 404]) {
+      using server = await startBreaking(status)
+      const error = await refusalOf(call(createCreel({ url: server.url, key: 'key' })))
+      expect(error).toMatchObject({ code: 'connection_failed', status: 0 })
+      expect(error.cause).toBeInstanceOf(Error)
+      const errorOf = ({ code }: { code: string }) => new Error(`Ours: ${code}`)
+      const other = call(createCreel({ url: server.url, key: 'key', errorOf }))
+      await expect(other).rejects.toThrow('Ours: connection_failed')
+    }
   })
 })
 

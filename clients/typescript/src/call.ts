@@ -1,9 +1,9 @@
-import { CreelError, notCreel, notJson } from './error.ts'
+import { CreelError, notCreel } from './error.ts'
 import { sentEvent } from './events.ts'
 import { resumed } from './resumed.ts'
 import type { operations } from './schema.ts'
 import type { StreamEvents } from './streams.ts'
-import { type CallOptions, connectionFailed, queryText, type Transport } from './transport.ts'
+import { type CallOptions, queryText, type Transport } from './transport.ts'
 
 type Members<Part> = [NonNullable<Part>] extends [never] ? unknown : NonNullable<Part>
 type BodyOf<Operation> = Operation extends {
@@ -104,7 +104,7 @@ function taken(name: string, members: Record<string, unknown>): unknown {
 export type CallRoute = <Data>(route: string, input: object, options?: CallOptions) => Promise<Data>
 
 /** Makes the call of operations by their routes over one transport. */
-export function callerOf({ send, refused, signal }: Transport): CallRoute {
+export function callerOf({ ask }: Transport): CallRoute {
   return async (route, input, options = {}) => {
     const [method = '', path = '', ...inQuery] = route.split(/[ ?]/)
     const hasBody = method !== 'GET' && method !== 'DELETE'
@@ -114,22 +114,18 @@ export function callerOf({ send, refused, signal }: Transport): CallRoute {
     const body = hasBody && Object.keys(members).length > 0 ? JSON.stringify(members) : null
     const headers: Record<string, string> = { Accept: 'application/json' }
     if (body !== null) headers['Content-Type'] = 'application/json'
-    try {
-      const sending = { ...options, method, headers, body }
-      return await jsonOf(await send(filled + queryText(query), sending), ANSWERED[route])
-    } catch (error) {
-      options.signal?.throwIfAborted()
-      signal?.throwIfAborted()
-      throw refused(error)
-    }
+    const sending = { ...options, method, headers, body }
+    return await ask(filled + queryText(query), sending, (answer) => jsonOf(answer, ANSWERED[route]))
   }
 }
 
 const isObject = (value: unknown) => Object(value) === value
 const isId = (value: unknown) => typeof value === 'string' || typeof value === 'number'
 
+type Answered = readonly [member: string, isRight: (value: unknown) => boolean]
+
 /** Members of the answers with which programs begin. Other servers answer with JSON, too, and lack them. */
-const ANSWERED: Readonly<Record<string, readonly [member: string, isRight: (value: unknown) => boolean]>> = {
+const ANSWERED: Readonly<Record<string, Answered>> = {
   'GET /api/v1/me': ['key', isObject],
   'GET /api/v1/endpoints': ['items', Array.isArray],
   'POST /api/v1/endpoints': ['id', isId],
@@ -138,23 +134,20 @@ const ANSWERED: Readonly<Record<string, readonly [member: string, isRight: (valu
   'GET /api/v1/endpoints/{endpointId}/requests/await': ['id', isId],
 }
 
-/** @throws CreelError for an answer that breaks off, or that is another server's, like the page of a proxy */
-async function jsonOf<Data>(
+/**
+ * The data of an answer.
+ *
+ * @param answered the member that it must have
+ * @throws CreelError for an answer that is another server's, like the page of a proxy
+ */
+export async function jsonOf<Data>(
   response: Response,
-  [member, isRight] = ['', () => true] as (typeof ANSWERED)[string],
+  [member, isRight]: Answered = ['', () => true],
 ): Promise<Data> {
   const { status, url } = response
-  const text = await response.text().catch((error: unknown) => {
-    throw connectionFailed(URL.canParse(url) ? new URL(url).origin : 'The service', error)
-  })
-  let data: Data
-  try {
-    data = text === '' ? undefined : JSON.parse(text)
-  } catch (error) {
-    throw notJson(response, error)
-  }
-  if (status !== 204 && !(isObject(data) && isRight(Object(data)[member]))) {
-    throw new CreelError({ code: 'unexpected_answer', status, detail: notCreel(url) })
-  }
-  return data
+  const isData = (value: unknown): value is Data =>
+    status === 204 || (isObject(value) && isRight(Object(value)[member]))
+  const data: unknown = status === 204 ? undefined : await response.json()
+  if (isData(data)) return data
+  throw new CreelError({ code: 'unexpected_answer', status, detail: notCreel(url) })
 }

@@ -45,8 +45,7 @@ export function createCreel(options: CreelOptions): Creel {
     calls,
     call,
     streams: streamsOf(followerOf(transport)),
-    send: (path, sending) =>
-      transport.send(path, sending).catch((error) => Promise.reject(transport.refused(error))),
+    send: (path, sending) => transport.ask(path, sending, (answer) => answer),
     api: transport.api,
   }
 }

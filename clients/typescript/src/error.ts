@@ -64,14 +64,7 @@ function messageOf(facts: ConstructorParameters<typeof CreelError>[0]): string {
 export function errorOfAnswer(response: Response, body: unknown): CreelError {
   const seconds = retryAfterSeconds(response)
   if (isProblem(body)) {
-    return new CreelError({
-      code: body.code,
-      status: response.status,
-      detail: body.detail,
-      errors: body.errors ?? [],
-      traceId: body.traceId,
-      retryAfterSeconds: seconds,
-    })
+    return new CreelError({ ...body, status: response.status, retryAfterSeconds: seconds })
   }
   // The answer is not the service's: a proxy, or another service.
   return new CreelError({

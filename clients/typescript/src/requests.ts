@@ -1,9 +1,9 @@
+import { jsonOf } from './call.ts'
 import type { Calls } from './calls.ts'
-import { CreelError, notCreel } from './error.ts'
 import type { FeedEvent, StreamEvent } from './events.ts'
 import { type StreamOptions, streamEvents, type WholeStreamOptions } from './follow.ts'
 import { type From, itemsByIdOf, itemsOf, PAGE_SIZE } from './paging.ts'
-import { type CallOptions, parsed, queryText, type Sending, type Transport } from './transport.ts'
+import { type CallOptions, queryText, type Sending, type Transport } from './transport.ts'
 import type {
   CapturedRequest,
   CapturedRequestSummary,
@@ -123,14 +123,13 @@ export class Requests {
    *
    * @param includeSecrets without it, the values of headers that are named like credentials read `***`
    */
-  async export(
+  export(
     requestId: number,
     format: ExportFormat,
     { includeSecrets = false, ...options }: CallOptions & { readonly includeSecrets?: boolean } = {},
   ): Promise<Blob> {
-    return await (
-      await this.#send(`/${requestId}/export${queryText({ format, includeSecrets })}`, options)
-    ).blob()
+    const query = queryText({ format, includeSecrets })
+    return this.#ask(`/${requestId}/export${query}`, options, (response) => response.blob())
   }
 
   /** Every matching request, oldest first, as NDJSON or as a HAR file: a stream, of any size. */
@@ -139,8 +138,18 @@ export class Requests {
       CallOptions & { readonly format?: 'ndjson' | 'har'; readonly includeSecrets?: boolean } = {},
   ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
     const { signal, timeoutMs, ...query } = options
-    const response = await this.#send(`/export${queryText(query)}`, { signal, timeoutMs })
-    return response.body ?? new ReadableStream({ start: (controller) => controller.close() })
+    const sending = { signal, timeoutMs }
+    const reader = await this.#ask(`/export${queryText(query)}`, sending, (response) =>
+      response.body?.getReader(),
+    )
+    return new ReadableStream({
+      pull: async (controller) => {
+        const read = await reader?.read().catch((error) => this.#transport.brokenOff(error, signal))
+        if (read?.value) controller.enqueue(read.value)
+        else controller.close()
+      },
+      cancel: (reason) => reader?.cancel(reason),
+    })
   }
 
   /**
@@ -148,16 +157,13 @@ export class Requests {
    *
    * @param lines a stream is sent as it is read, and so is never retried
    */
-  async import(
+  import(
     lines: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>>,
     options: CallOptions = {},
   ): Promise<ImportResult> {
     const headers = { 'Content-Type': 'application/x-ndjson' }
-    const response = await this.#send('/import', { ...options, method: 'POST', headers, body: lines })
-    const result = parsed(await response.text())
-    if (isImportResult(result)) return result
-    const detail = `${notCreel(response.url)} Its answer does not say what was imported.`
-    throw new CreelError({ code: 'unexpected_answer', status: response.status, detail })
+    const sending = { ...options, method: 'POST', headers, body: lines }
+    return this.#ask('/import', sending, (response) => jsonOf(response, ['importedCount', Number.isInteger]))
   }
 
   /** Writes a note on a request, for people, in place of the one before; null removes it. */
@@ -175,12 +181,8 @@ export class Requests {
     return this.#calls.clear({ endpointId: this.#endpointId }, options)
   }
 
-  async #send(path: string, sending: Sending): Promise<Response> {
-    try {
-      return await this.#transport.send(`/api/v1/endpoints/${this.#endpointId}/requests${path}`, sending)
-    } catch (error) {
-      throw this.#transport.refused(error)
-    }
+  #ask<Read>(path: string, sending: Sending, read: (answer: Response) => Read | Promise<Read>) {
+    return this.#transport.ask(`/api/v1/endpoints/${this.#endpointId}/requests${path}`, sending, read)
   }
 
   #at(requestId: number) {
@@ -234,7 +236,7 @@ export class Requests {
   /** One request, whole; null when it was deleted meanwhile. */
   async #stillThere(requestId: number, options: CallOptions): Promise<CapturedRequest | null> {
     return await this.get(requestId, options).catch((error: unknown) => {
-      if (error instanceof Error && 'status' in error && error.status === 404) return null
+      if (Object(error).status === 404) return null
       throw error
     })
   }
@@ -245,7 +247,3 @@ export class Requests {
 }
 
 type ListQuery = RequestFilters & { page?: number; before?: string; pageSize: number }
-
-function isImportResult(value: unknown): value is ImportResult {
-  return typeof value === 'object' && value !== null && 'importedCount' in value
-}

@@ -54,26 +54,57 @@ export interface Transport {
   readonly api: RawApi
   /** Ends every call. */
   readonly signal: AbortSignal | undefined
-  /** One request with the key, retried. Rejects with the client's own errors, which `refused` may replace. */
+  /**
+   * One request with the key, retried. Rejects with the client's own errors, which `refused` may replace. So do `text`,
+   * `json`, `blob` and `arrayBuffer` of its answer.
+   */
   readonly send: (path: string, sending?: Sending) => Promise<Response>
+  /** Sends, and reads the answer by `read`. Rejects with what `refused` makes of an error. */
+  readonly ask: <Read>(
+    path: string,
+    sending: Sending | undefined,
+    read: (answer: Response) => Read | Promise<Read>,
+  ) => Promise<Read>
   /** The error that a call rejects with for an error of `send`. */
   readonly refused: (error: unknown) => unknown
+  /** Throws for an answer that broke off, or never came: the reason of a signal that ended it, else the client's own error. */
+  readonly brokenOff: BrokenOff
 }
+
+/** @param answer of which the error is, when it was read */
+type BrokenOff = (error: unknown, signal: AbortSignal | undefined, answer?: Response) => never
 
 /** Opens no connection: each call makes its own. */
 export function createTransport(options: CreelOptions): Transport {
   const url = options.url.replace(/\/+$/, '')
-  const send = retrying(options)
+  const refused = (error: unknown) =>
+    error instanceof CreelError && options.errorOf !== undefined ? options.errorOf(error) : error
+  const brokenOff: BrokenOff = (error, signal, answer) => {
+    signal?.throwIfAborted()
+    options.signal?.throwIfAborted()
+    throw refused(
+      answer && error instanceof SyntaxError ? notJson(answer, error) : connectionFailed(options.url, error),
+    )
+  }
+  const fetched = retrying(options, brokenOff)
+  const send = async (path: string, sending: Sending = {}) => {
+    const response = await fetched(url + path, sending)
+    if (response.ok) return response
+    throw errorOfAnswer(response, parsed(await response.text()))
+  }
   return {
-    api: rawApi(url, send, options.timeoutMs),
+    api: rawApi(url, fetched, options.timeoutMs),
     signal: options.signal,
-    async send(path, sending = {}) {
-      const response = await send(url + path, sending)
-      if (response.ok) return response
-      throw errorOfAnswer(response, parsed(await response.text()))
+    send,
+    async ask(path, sending, read) {
+      try {
+        return await read(await send(path, sending))
+      } catch (error) {
+        throw refused(error)
+      }
     },
-    refused: (error) =>
-      error instanceof CreelError && options.errorOf !== undefined ? options.errorOf(error) : error,
+    refused,
+    brokenOff,
   }
 }
 
@@ -150,7 +181,10 @@ export interface Sending extends CallOptions {
 }
 
 /** Retries calls on 429 and 503, after which nothing was sent to others. So calls of any method are retried. */
-function retrying(options: CreelOptions): (url: string, sending: Sending) => Promise<Response> {
+function retrying(
+  options: CreelOptions,
+  brokenOff: BrokenOff,
+): (url: string, sending: Sending) => Promise<Response> {
   const { retries = DEFAULT_RETRIES, retryWaitSecondsMax = DEFAULT_WAIT_SECONDS_MAX, renewKey } = options
   const retry =
     options.retry ?? (({ repeats, seconds }) => repeats < retries && seconds <= retryWaitSecondsMax)
@@ -160,6 +194,7 @@ function retrying(options: CreelOptions): (url: string, sending: Sending) => Pro
     const signal = AbortSignal.any([ofCall, options.signal].filter((one) => one !== undefined))
     const limitMs = timeoutMs ?? (ofCall === undefined ? options.timeoutMs : undefined)
     const isStream = sending.body instanceof ReadableStream
+    const failed = (error: unknown, answer?: Response) => brokenOff(error, signal, answer)
     let [repeats, waitedSeconds, isRenewed] = [0, 0, false]
     for (;;) {
       signal.throwIfAborted()
@@ -176,11 +211,9 @@ function retrying(options: CreelOptions): (url: string, sending: Sending) => Pro
         // Fetch wants to be told that the answer comes after the whole body.
         ...(isStream ? { duplex: 'half' as const } : {}),
       })
-        .catch((error: unknown) => {
-          signal.throwIfAborted()
-          throw connectionFailed(options.url, error)
-        })
+        .catch(failed)
         .finally(() => clearTimeout(timer))
+      guard(response, failed)
       if (isStream) return response
       if (response.status === 401 && renewKey !== undefined && !isRenewed) {
         isRenewed = true
@@ -199,8 +232,18 @@ function retrying(options: CreelOptions): (url: string, sending: Sending) => Pro
   }
 }
 
+/** Makes an answer whose body breaks off, or is no JSON where it should be, reject with the client's own errors. */
+function guard(response: Response, brokenOff: (error: unknown, answer: Response) => never): void {
+  for (const name of ['arrayBuffer', 'blob', 'json', 'text'] as const) {
+    const read: () => Promise<unknown> = response[name]
+    Object.assign(response, {
+      [name]: () => read.call(response).catch((error) => brokenOff(error, response)),
+    })
+  }
+}
+
 /** The error of a call that got no answer, or only the beginning of one. */
-export function connectionFailed(url: string, error: unknown): CreelError {
+function connectionFailed(url: string, error: unknown): CreelError {
   const detail = `${url} cannot be reached: ${error instanceof Error ? error.message : String(error)}`
   return new CreelError({ code: 'connection_failed', status: 0, detail }, { cause: error })
 }
@@ -244,7 +287,7 @@ export function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
 }
 
 /** A text as JSON where it is JSON. */
-export function parsed(text: string): unknown {
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

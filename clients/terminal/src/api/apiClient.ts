@@ -59,7 +59,16 @@ export class ApiProblem extends ClientError {
 }
 
 /** The service could not be reached, or broke off. Trying again may help. */
-export class Unreachable extends ClientError {}
+export class Unreachable extends ClientError {
+  /** @param cause the error of the connection */
+  constructor(
+    message: string,
+    nextStep: readonly string[],
+    override readonly cause?: unknown,
+  ) {
+    super(message, nextStep)
+  }
+}
 
 /** The client of one service with one key, which says what to do about an error. */
 export class ApiClient {
@@ -151,9 +160,8 @@ export class ApiClient {
     const { url, urlSource, keySource, keyStep } = this.connection
     const from = `The address is from ${urlSource}.`
     if (code === 'connection_failed') {
-      return new Unreachable(`${url} does not answer: ${reasonOf(cause)}.`, [
-        `${from} Check that the service runs there; \`creel serve\` starts one here.`,
-      ])
+      const step = `${from} Check that the service runs there; \`creel serve\` starts one here.`
+      return new Unreachable(`${url} does not answer: ${reasonOf(cause)}.`, [step], cause)
     }
     if (code === 'unexpected_answer' && status < 300) return this.notCreel(detail)
     if (code === 'unexpected_answer') {
@@ -208,6 +216,7 @@ export function masked(key: string): string {
 /** Why a call brought no answer, in words. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
+  if (error instanceof Unreachable && error.cause !== undefined) return reasonOf(error.cause)
   const code = 'code' in error ? String(error.code) : ''
   if (code === 'ConnectionRefused' || code === 'ECONNREFUSED') return 'nothing listens on that port'
   if (code === 'FailedToOpenSocket' || code === 'ENOTFOUND') return 'the host is unknown or unreachable'
