@@ -117,7 +117,9 @@ export function createApp(services: Services, options: AppOptions): AnyElysia {
     })
   // Below /api/ another method is an unknown route, which `rest` answers.
   const methodRefusal = (path: string, traceId: string): Response | undefined => {
-    const methods = app.routes.filter((known) => isAt(known.path, path)).map(({ method }) => method)
+    const methods = app.routes
+      .filter((known) => isAt(known.path, path))
+      .flatMap(({ method }) => (method === 'GET' ? [method, 'HEAD'] : [method]))
     if (methods.length === 0) return undefined
     const refusal = new DomainError('method_not_allowed', `${path} takes ${methods.join(', ')} only.`)
     const answer = problemResponse(services, refusal, { traceId })

@@ -35,10 +35,12 @@ describe('another method', () => {
     async (path) => {
       for (const method of ['POST', 'DELETE']) {
         const answer = await fetch(service.baseUrl + path, { method })
-        expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET'])
+        expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
         expect(answer.headers.get('content-type')).toBe('application/problem+json')
         expect(await answer.json()).toMatchObject({ code: 'method_not_allowed', status: 405 })
       }
+      const head = await fetch(service.baseUrl + path, { method: 'HEAD' })
+      expect([head.status, await head.text()]).toEqual([200, ''])
     },
   )
 
