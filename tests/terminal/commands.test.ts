@@ -668,6 +668,31 @@ describe('creel await', () => {
     expect(await fails(after(third?.id), env)).toMatchObject({ exitCode: 1, stdout: '' })
   })
 
+  test('goes on while the service is unavailable, as long after it as that asks for', async () => {
+    const own = await service.alice.endpoint({ name: 'away' })
+    const { id } = await own.capture({ body: 'ready=yes' })
+    const waits: number[] = []
+    using moving = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch({ url, headers }) {
+        const { pathname, search, searchParams } = new URL(url)
+        if (pathname.endsWith('/await') && waits.push(Number(searchParams.get('timeoutSeconds'))) === 1) {
+          const problem = { code: 'unavailable', status: 503, detail: 'Away.', traceId: '0' }
+          return Response.json(problem, { status: 503, headers: { 'Retry-After': '2' } })
+        }
+        const authorization = headers.get('authorization') ?? ''
+        return fetch(service.baseUrl + pathname + search, { headers: { Authorization: authorization } })
+      },
+    })
+    const passing = { ...env, CREEL_URL: moving.url.href }
+    const waited = await runCreel(['await', '-e', own.id, '--timeout', '20s'], { env: passing })
+    expect([waited.exitCode, JSON.parse(waited.stdout).id]).toEqual([0, id])
+    expect(waited.stderr).toBe('The service is unavailable. Continuing in 2 s.\n')
+    expect(waits).toHaveLength(2)
+    expect(waits[1]).toBeLessThanOrEqual(18)
+  })
+
   test('says of what is awaited that not all actions succeeded, and lists it', async () => {
     await using good = await startReceiver()
     await using bad = await startReceiver({ status: 410 })

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type Calls,
   type Creel,
@@ -12,7 +13,7 @@ import type { Connection } from '../connection/connection.ts'
 /** Timeout of one call. Awaits and streams have their own. */
 const CALL_MILLISECONDS = 30_000
 
-/** Limit of the total wait for a spent budget in one call. */
+/** Limit of the total wait of one call, for a spent budget or for the service. */
 const BUDGET_SECONDS = 120
 
 /** A shorter wait is not told. */
@@ -46,6 +47,7 @@ export class ApiProblem extends ClientError {
   /**
    * @param status of the answer
    * @param code of the problem; `unknown` if the answer is not a problem of the API
+   * @param retryAfterSeconds after which a retry is served, where the answer says so
    */
   constructor(
     readonly status: number,
@@ -53,6 +55,7 @@ export class ApiProblem extends ClientError {
     message: string,
     nextStep: readonly string[],
     parts: readonly WrongPart[] = [],
+    readonly retryAfterSeconds: number | null = null,
   ) {
     super(message, nextStep, undefined, parts)
   }
@@ -77,10 +80,7 @@ export class ApiClient {
   readonly calls: Calls
   private key: string
 
-  /** Whether calls also wait while the service is unavailable for a moment, as while a workspace moves. */
-  waitsForService = false
-
-  /** Gets a sentence when a call waits for the budget of its key. */
+  /** Gets a sentence when a call waits for the budget of its key, or for the service. */
   onWait: (text: string) => void = () => undefined
 
   /** @throws ClientError for a key with characters that no key has */
@@ -149,14 +149,42 @@ export class ApiClient {
 
   /** If the budget is spent, a call waits for `Retry-After`, up to two minutes in all. */
   private waitsFor({ status, seconds, waitedSeconds }: Refused): boolean {
-    const isService = status === 503 && this.waitsForService
-    if ((status !== 429 && !isService) || waitedSeconds + seconds > BUDGET_SECONDS) return false
-    const reason = isService ? 'The service is unavailable.' : 'The key has used its calls of this minute.'
-    if (seconds >= TOLD_WAIT_SECONDS) this.onWait(`${reason} Continuing in ${seconds} s.`)
+    if (status !== 429 || waitedSeconds + seconds > BUDGET_SECONDS) return false
+    this.tellWait('The key has used its calls of this minute.', seconds)
     return true
   }
 
-  private explained({ code, status, detail, errors, traceId, cause }: CreelError): ClientError {
+  /**
+   * Makes a call again while the service is unavailable for a moment, as while a workspace moves.
+   *
+   * @param until moment in milliseconds; the call is not made again after it
+   */
+  async pastOutages<Answer>(
+    call: () => Promise<Answer>,
+    {
+      until = Date.now() + BUDGET_SECONDS * 1000,
+      signal,
+    }: { readonly until?: number; readonly signal?: AbortSignal } = {},
+  ): Promise<Answer> {
+    for (;;) {
+      try {
+        return await call()
+      } catch (error) {
+        if (!(error instanceof ApiProblem) || error.status !== 503) throw error
+        const seconds = error.retryAfterSeconds ?? 1
+        if (Date.now() + seconds * 1000 >= until) throw error
+        this.tellWait('The service is unavailable.', seconds)
+        await sleep(seconds * 1000, undefined, { signal }).catch(() => signal?.throwIfAborted())
+      }
+    }
+  }
+
+  private tellWait(reason: string, seconds: number): void {
+    if (seconds >= TOLD_WAIT_SECONDS) this.onWait(`${reason} Continuing in ${seconds} s.`)
+  }
+
+  private explained(refused: CreelError): ClientError {
+    const { code, status, detail, errors, traceId, retryAfterSeconds, cause } = refused
     const { url, urlSource, keySource, keyStep } = this.connection
     const from = `The address is from ${urlSource}.`
     if (code === 'connection_failed') {
@@ -165,7 +193,8 @@ export class ApiClient {
     }
     if (code === 'unexpected_answer' && status < 300) return this.notCreel(detail)
     if (code === 'unexpected_answer') {
-      return new ApiProblem(status, 'unknown', detail, [`${from} Check it; a proxy may have answered.`])
+      const step = `${from} Check it; a proxy may have answered.`
+      return new ApiProblem(status, 'unknown', detail, [step], [], retryAfterSeconds)
     }
     if (code === 'unauthorized') {
       const message = `${url} refuses the key ${masked(this.key)} (from ${keySource}).`
@@ -182,7 +211,7 @@ export class ApiClient {
       path: pointer == null ? [parameter ?? ''] : pathOf(pointer),
       detail: words,
     }))
-    return new ApiProblem(status, code, detail, steps, parts)
+    return new ApiProblem(status, code, detail, steps, parts, retryAfterSeconds)
   }
 }
 

@@ -1,7 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
 import type { CapturedRequest } from 'creel-client'
-import { type ApiClient, ApiProblem } from '../api/apiClient.ts'
+import type { ApiClient } from '../api/apiClient.ts'
 import { chooseEndpoint } from '../api/endpointChoice.ts'
 import { EXIT } from '../exitCodes.ts'
 import { type FilterOptions, filterQuery, withFilterOptions } from '../filterOptions.ts'
@@ -14,8 +13,6 @@ import { spanOption } from '../words.ts'
 
 /** Longest wait in one call of the API. */
 const CALL_SECONDS_MAX = 60
-/** Wait before the service is asked again that was unavailable, as while a workspace moves. */
-const AGAIN_MILLISECONDS = 1_000
 const DEFAULT_MILLISECONDS = 30_000
 
 export function addAwaitCommand(command: Command, tools: TerminalTools): void {
@@ -69,17 +66,14 @@ async function awaited(
   deadline: number,
 ): Promise<CapturedRequest | undefined> {
   const filters = filterQuery(options)
-  for (;;) {
+  const wait = () => {
     const seconds = Math.min(CALL_SECONDS_MAX, Math.ceil((deadline - Date.now()) / 1000))
-    if (seconds < 1) return undefined
     const input = { ...filters, endpointId, timeoutSeconds: seconds }
-    try {
-      const found = await api.calls.requests.await(input, { timeoutMs: (seconds + 15) * 1000 })
-      if (found !== undefined) return found
-    } catch (error) {
-      const isPassing = error instanceof ApiProblem && error.status === 503
-      if (!isPassing || Date.now() + AGAIN_MILLISECONDS >= deadline) throw error
-      await sleep(AGAIN_MILLISECONDS)
-    }
+    return api.calls.requests.await(input, { timeoutMs: (seconds + 15) * 1000 })
   }
+  while (Date.now() < deadline) {
+    const found = await api.pastOutages(wait, { until: deadline })
+    if (found !== undefined) return found
+  }
+  return undefined
 }

@@ -289,7 +289,7 @@ async function writeReports(
   ] as const) {
     if (file === undefined) continue
     const path = `/api/v1/endpoints/${endpointId}/replays/${id}/report?format=${format}`
-    const answer = await api.creel.send(path, { method: 'GET' })
+    const answer = await api.pastOutages(() => api.creel.send(path, { method: 'GET' }))
     await writeFile(file, await answer.text())
   }
 }

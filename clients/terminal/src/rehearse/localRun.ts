@@ -30,16 +30,17 @@ const WAIT_SECONDS = 20
  */
 export async function runLocally(run: LocalRun): Promise<void> {
   const { api, endpointId, replayId, concurrency } = run
-  api.waitsForService = true
   const broken = new AbortController()
   const signal = AbortSignal.any([broken.signal, run.signal])
   const underWay = new Set<Promise<void>>()
   try {
     for (let state = 'running'; state === 'running' || state === 'queued' || state === 'paused'; ) {
-      const taken = await api.calls.replays.take(
-        { endpointId, replayId, max: concurrency, waitSeconds: WAIT_SECONDS },
-        { timeoutMs: (WAIT_SECONDS + 10) * 1000, signal },
-      )
+      const take = () =>
+        api.calls.replays.take(
+          { endpointId, replayId, max: concurrency, waitSeconds: WAIT_SECONDS },
+          { timeoutMs: (WAIT_SECONDS + 10) * 1000, signal },
+        )
+      const taken = await api.pastOutages(take, { signal })
       state = taken.state
       for (const item of taken.items) {
         // Caught here: a failure while a call is awaited must not end the process.
@@ -60,8 +61,10 @@ export async function runLocally(run: LocalRun): Promise<void> {
 async function sendOne(run: LocalRun, item: Taken): Promise<void> {
   const { api, endpointId, replayId, outbound, signal, timeoutMs } = run
   const url = outbound.urlOf(localTarget(run.target).base, { path: item.path, queryString: item.query })
-  const report = (answer: object) =>
-    api.calls.replays.answer({ endpointId, replayId, position: item.position, durationMs: 0, ...answer })
+  const report = (answer: object) => {
+    const input = { endpointId, replayId, position: item.position, durationMs: 0, ...answer }
+    return api.pastOutages(() => api.calls.replays.answer(input))
+  }
   if (url === undefined) {
     await report({ error: OUTSIDE_TARGET })
     return
