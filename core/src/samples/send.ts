@@ -83,8 +83,9 @@ export async function sendSample(ctx: Context, endpoint: EndpointRow, order: Sam
       })
     case 'unverified':
     case 'foreign':
+      // Without a wrong secret it is another provider's, or of one that alone can sign.
       throw notAllowed(
-        ['badSignature'],
+        [order.badSignature ? 'badSignature' : 'provider'],
         'The endpoint takes verified captures only, so this sample was refused and counted.',
       )
     case 'unavailable':

@@ -129,6 +129,23 @@ describe('a sample', () => {
     expect(await endpoint.requests()).toEqual([])
   })
 
+  test('is refused where only verified captures are taken, and told what keeps it from being one', async () => {
+    const endpoint = await service.alice.endpoint({
+      provider: 'github',
+      signingSecret: SECRET,
+      rejectUnverified: true,
+    })
+    await sentTo(endpoint, { provider: 'github' })
+    for (const [order, pointer] of [
+      [{ provider: 'github', badSignature: true }, '#/badSignature'],
+      [{ provider: 'gitlab' }, '#/provider'],
+    ]) {
+      const { status, body } = await service.alice.post(endpoint.at('/samples'), order)
+      expect([status, body]).toMatchObject([400, { errors: [{ pointer, code: 'not_allowed' }] }])
+    }
+    expect(await endpoint.requests()).toHaveLength(1)
+  })
+
   test('is captured like any request: not where captures are off, and within the capture rate', async () => {
     const { alice, charlie } = service
     const off = await alice.endpoint({ isActive: false })
