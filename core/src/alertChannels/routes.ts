@@ -41,7 +41,7 @@ const listEvents = () => ({
 export const alertChannelRoutes = router({
   list: get('/api/v1/alert-channels', {
     summary: 'List alert channels, newest first',
-    input: z.object({ ...pageInput, ...timeCursorInput }),
+    input: z.object({ ...pageInput, ...timeCursorInput('alertChannels') }),
     output: envelope(AlertChannel),
   }).query(async ({ ctx, input }) => {
     const found = await ctx.reads.run(({ db }) =>
@@ -49,7 +49,7 @@ export const alertChannelRoutes = router({
     )
     return paged(found, input, {
       view: (row) => channelView(channelOf(row, ctx.secrets)),
-      cursorOf: createdCursor,
+      cursorOf: createdCursor('alertChannels'),
     })
   }),
 
@@ -91,7 +91,7 @@ export const alertChannelRoutes = router({
   }).query(async ({ ctx, input }) => {
     const of = { workspaceId: ctx.workspace.id, now: ctx.clock.now() }
     const found = await ctx.reads.run(({ db }) => listHistory(db, of, input))
-    return paged(found, input, { view: (row) => row, cursorOf: (row) => idCursor(row.id) })
+    return paged(found, input, { view: (row) => row, cursorOf: (row) => idCursor('alertDeliveries', row.id) })
   }),
 
   get: get('/api/v1/alert-channels/{id}', {

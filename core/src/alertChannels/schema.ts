@@ -116,7 +116,7 @@ export type Outcome = (typeof OUTCOMES)[number]
 
 export const historyInput = z.object({
   ...pageInput,
-  ...idCursorInput,
+  ...idCursorInput('alertDeliveries'),
   channelId: optional(z.guid()).describe('Only this channel, also if it was deleted'),
   eventKind: optional(z.enum(EVENT_KINDS)),
   outcome: optional(z.enum(OUTCOMES)),

@@ -51,7 +51,7 @@ export const incidentRoutes = router({
       'One incident per outage of a subject, with a running count. Closed incidents are kept as long as alerts.',
     input: z.object({
       ...pageInput,
-      ...timeCursorInput,
+      ...timeCursorInput('incidents'),
       state: optional(z.enum(INCIDENT_STATES)).describe('Only those in this state'),
     }),
     output: envelope(Incident),
@@ -60,7 +60,7 @@ export const incidentRoutes = router({
     const found = await ctx.reads.run(({ db }) => listIncidents({ ...ctx, db }, input.state, input))
     return paged(found, input, {
       view: (row) => ({ ...row, state: row.closedAt === null ? ('open' as const) : ('closed' as const) }),
-      cursorOf: ({ openedAt, id }) => timeCursor({ at: openedAt, id }),
+      cursorOf: ({ openedAt, id }) => timeCursor('incidents', { at: openedAt, id }),
     })
   }),
 })

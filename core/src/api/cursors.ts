@@ -28,25 +28,49 @@ const MILLISECONDS = /^\d{1,15}$/
 /** The last moment that both PostgreSQL's timestamps and ours support: the end of the year 9999. */
 const LAST_MOMENT = 253_402_300_799_999
 
-const encode = (text: string) => Buffer.from(text, 'latin1').toString('base64url')
+/** Lists with cursors. A place of one is a place in another, too, but a wrong one: so each cursor names its list. */
+type CursorList =
+  | 'alertChannels'
+  | 'alertDeliveries'
+  | 'audit'
+  | 'deliveries'
+  | 'endpoints'
+  | 'erasures'
+  | 'incidents'
+  | 'reconciliations'
+  | 'recycleBin'
+  | 'replays'
+  | 'requests'
+  | 'shareLinks'
+  | 'subscriptions'
+  | 'watchdogs'
+
+/** The name is behind the padding, where decoders end: earlier versions take such a cursor. Theirs have no name. */
+const encode = (list: CursorList, text: string) =>
+  `${Buffer.from(text, 'latin1').toString('base64url')}=${list}`
 
 /** The cursor of a place in a list by id; opaque to callers. It may bring a note back to a list that reads them. */
-export const idCursor = (id: IdPlace, note?: string): string =>
-  encode(note === undefined ? String(id) : `${id} ${note}`)
+export const idCursor = (list: CursorList, id: IdPlace, note?: string): string =>
+  encode(list, note === undefined ? String(id) : `${id} ${note}`)
 
 /** The cursor of a place in a list by time; opaque to callers. */
-export const timeCursor = ({ at, id }: TimePlace): string => encode(`${at.getTime()} ${id}`)
+export const timeCursor = (list: CursorList, { at, id }: TimePlace): string =>
+  encode(list, `${at.getTime()} ${id}`)
 
-/** The cursor of a row in a list of the newest first. */
-export const createdCursor = ({ createdAt, id }: { readonly createdAt: Date; readonly id: string }): string =>
-  timeCursor({ at: createdAt, id })
+/** The cursors of rows in a list of the newest first. */
+export const createdCursor =
+  (list: CursorList) =>
+  ({ createdAt, id }: { readonly createdAt: Date; readonly id: string }): string =>
+    timeCursor(list, { at: createdAt, id })
 
-function cursor<Place>(placeOf: (text: string) => Place | undefined) {
+function cursor<Place>(list: CursorList, placeOf: (text: string) => Place | undefined) {
   return z
     .string()
     .max(100)
     .transform((text, context) => {
-      const place = placeOf(Buffer.from(text, 'base64url').toString('latin1'))
+      const [encoded = '', named] = text.split('=')
+      const isOfList = !named || named === list
+      const place = isOfList ? placeOf(Buffer.from(encoded, 'base64url').toString('latin1')) : undefined
       if (place !== undefined) return place
       context.addIssue({
         code: 'custom',
@@ -63,16 +87,17 @@ export interface NotedPlace {
   readonly note: string | undefined
 }
 
-const ofNotedId = cursor((text): NotedPlace | undefined => {
-  const [id = '', note, ...rest] = text.split(' ')
-  const isNoted = rest.length === 0 && (note === undefined || NOTE.test(note))
-  return isNoted && ID.test(id) && Number.isSafeInteger(Number(id)) ? { id: Number(id), note } : undefined
-})
+const ofNotedId = (list: CursorList) =>
+  cursor(list, (text): NotedPlace | undefined => {
+    const [id = '', note, ...rest] = text.split(' ')
+    const isNoted = rest.length === 0 && (note === undefined || NOTE.test(note))
+    return isNoted && ID.test(id) && Number.isSafeInteger(Number(id)) ? { id: Number(id), note } : undefined
+  })
 
-const ofId = ofNotedId.transform(({ id }): IdPlace => id)
+const ofId = (list: CursorList) => ofNotedId(list).transform(({ id }): IdPlace => id)
 
-const ofTime = (isId: RegExp) =>
-  cursor((text): TimePlace | undefined => {
+const ofTime = (list: CursorList, isId: RegExp) =>
+  cursor(list, (text): TimePlace | undefined => {
     const [at = '', id = '', ...rest] = text.split(' ')
     const isPlace = MILLISECONDS.test(at) && Number(at) <= LAST_MOMENT && isId.test(id) && rest.length === 0
     return isPlace ? { at: new Date(Number(at)), id } : undefined
@@ -88,16 +113,16 @@ function cursorInput<Schema extends z.ZodType>(schema: Schema) {
 }
 
 /** `before` and `after` of a list that is ordered by int64 ids. */
-export const idCursorInput = cursorInput(ofId)
+export const idCursorInput = (list: CursorList) => cursorInput(ofId(list))
 
 /** The same with the notes of cursors. */
-export const notedCursorInput = cursorInput(ofNotedId)
+export const notedCursorInput = (list: CursorList) => cursorInput(ofNotedId(list))
 
 /** `before` and `after` of a list that is ordered by a time and uuids. */
-export const timeCursorInput = cursorInput(ofTime(UUID))
+export const timeCursorInput = (list: CursorList) => cursorInput(ofTime(list, UUID))
 
 /** `before` and `after` of a list that is ordered by a time and int64 ids. */
-export const timeAndIdCursorInput = cursorInput(ofTime(ID))
+export const timeAndIdCursorInput = (list: CursorList) => cursorInput(ofTime(list, ID))
 
 /**
  * One page of a query's rows, and how many there are. Rows are in the order of the keys, descending: a time and an id.

@@ -45,7 +45,7 @@ export const auditFilters = {
   until: optional(InstantInput).describe('Before'),
 }
 
-const listInput = { ...pageInput, ...idCursorInput, ...auditFilters }
+const listInput = { ...pageInput, ...idCursorInput('audit'), ...auditFilters }
 
 /** A stored entry in the API's format. */
 export function entryView(row: Selectable<AuditEntriesTable>): z.input<typeof AuditEntry> {
@@ -74,6 +74,6 @@ export const auditRoutes = router({
     output: envelope(AuditEntry.meta({ id: 'AuditEntry' })),
   }).query(async ({ ctx, input }) => {
     const found = await ctx.reads.run(({ db }) => listEntries(db, ctx.workspace.id, input, input))
-    return paged(found, input, { view: entryView, cursorOf: ({ id }) => idCursor(id) })
+    return paged(found, input, { view: entryView, cursorOf: ({ id }) => idCursor('audit', id) })
   }),
 })

@@ -51,7 +51,7 @@ export const deliveryRoutes = router({
     finds: findsEndpoint,
   }).query(async ({ ctx, input }) => {
     const found = await ctx.reads.run(({ db }) => listAttempts(db, ctx.endpoint.id, input, input))
-    return paged(found, input, { view: attemptView, cursorOf: ({ id }) => idCursor(id) })
+    return paged(found, input, { view: attemptView, cursorOf: ({ id }) => idCursor('deliveries', id) })
   }),
 
   retryNow: post('/api/v1/endpoints/{endpointId}/deliveries/{attemptId}/retry', {

@@ -10,7 +10,7 @@ import { TRIGGERS } from './states.ts'
 /** Paging and filters of the list of attempts; filters combine with AND. */
 export const listInput = {
   ...pageInput,
-  ...idCursorInput,
+  ...idCursorInput('deliveries'),
   state: optional(z.enum(ATTEMPT_STATES)).describe('Only attempts in this state'),
   requestId: optional(Int64Filter).describe('Only attempts of this request'),
   actionId: optional(z.guid().toLowerCase()).describe('Only attempts of this action'),

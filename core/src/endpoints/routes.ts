@@ -18,14 +18,17 @@ export const endpointRoutes = router({
       effect: 'reads',
       members: ['page'],
     },
-    input: z.object({ ...pageInput, ...timeCursorInput }),
+    input: z.object({ ...pageInput, ...timeCursorInput('endpoints') }),
     output: envelope(Endpoint),
     narrows: true,
   }).query(async ({ ctx, input }) => {
     const found = await ctx.reads.run(({ db }) =>
       listEndpoints(db, ctx.workspace.id, input, ctx.onlyEndpointId),
     )
-    return paged(found, input, { view: (row) => endpointView(row, ctx), cursorOf: createdCursor })
+    return paged(found, input, {
+      view: (row) => endpointView(row, ctx),
+      cursorOf: createdCursor('endpoints'),
+    })
   }),
 
   get: get('/api/v1/endpoints/{endpointId}', {

@@ -38,7 +38,7 @@ export const erasureRoutes = router({
     output: envelope(Erasure),
   }).query(async ({ ctx, input }) => {
     const found = await pageByTime(erasuresOf(ctx), ['createdAt', 'id'], input)
-    return paged(found, input, { view: erasureView, cursorOf: createdCursor })
+    return paged(found, input, { view: erasureView, cursorOf: createdCursor('erasures') })
   }),
 
   get: get('/api/v1/erasures/{erasureId}', {

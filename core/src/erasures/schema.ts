@@ -38,7 +38,7 @@ export const startInput = z.object({
 })
 
 /** Input of the list: pages by number or by cursor. */
-export const listInput = z.object({ ...pageInput, ...timeCursorInput })
+export const listInput = z.object({ ...pageInput, ...timeCursorInput('erasures') })
 
 export const erasureInput = z.object({
   erasureId: z.string().meta({ format: 'uuid', description: 'Id of the erasure' }),

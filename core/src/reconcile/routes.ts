@@ -35,7 +35,7 @@ export const reconcileRoutes = router({
     finds: findsEndpoint,
   }).query(async ({ ctx, input }) => {
     const found = await pageByTime(runsOf(ctx.db, ctx.endpoint.id), ['createdAt', 'id'], input)
-    return paged(found, input, { view: runView, cursorOf: createdCursor })
+    return paged(found, input, { view: runView, cursorOf: createdCursor('reconciliations') })
   }),
 
   get: get('/api/v1/endpoints/{endpointId}/reconcile/{reconciliationId}', {

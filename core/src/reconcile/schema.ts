@@ -48,7 +48,7 @@ export const startInput = z.object({
 /** {@link startInput} after parsing. */
 export type StartInput = z.output<typeof startInput>
 
-export const listInput = z.object({ endpointId, ...pageInput, ...timeCursorInput })
+export const listInput = z.object({ endpointId, ...pageInput, ...timeCursorInput('reconciliations') })
 
 export const getInput = z.object({
   endpointId,

@@ -66,7 +66,7 @@ const Restored = z
 export const recycleBinRoutes = router({
   list: get('/api/v1/recycle-bin', {
     summary: 'List deleted requests that can be restored, latest deletion first',
-    input: z.object({ ...binFilters, ...pageInput, ...timeAndIdCursorInput }),
+    input: z.object({ ...binFilters, ...pageInput, ...timeAndIdCursorInput('recycleBin') }),
     output: envelope(BinnedRequest, binEvictions),
     errors: ['not_found'],
     finds: findsNamedEndpoint,
@@ -78,7 +78,7 @@ export const recycleBinRoutes = router({
     )
     const page = paged(found, input, {
       view: (row) => ({ ...row, purgesAt: purgesAt(row, scope.retentionMs) }),
-      cursorOf: ({ deletedAt, id }) => timeCursor({ at: deletedAt, id: String(id) }),
+      cursorOf: ({ deletedAt, id }) => timeCursor('recycleBin', { at: deletedAt, id: String(id) }),
     })
     return { ...page, evicted }
   }),

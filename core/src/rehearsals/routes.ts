@@ -79,7 +79,7 @@ export const replayRunRoutes = router({
   }).query(async ({ ctx, input }) => {
     const found = await pageByTime(replaysOf(ctx.db, ctx.endpoint.id), ['createdAt', 'id'], input)
     const counts = await countItems(ctx.db, valuesOf(found.rows, 'id'))
-    return paged(found, input, { view: (row) => runView(row, counts), cursorOf: createdCursor })
+    return paged(found, input, { view: (row) => runView(row, counts), cursorOf: createdCursor('replays') })
   }),
 
   get: get('/api/v1/endpoints/{endpointId}/replays/{replayId}', {

@@ -133,7 +133,7 @@ export const startInput = z.object({
 })
 export type StartInput = z.output<typeof startInput>
 
-export const listInput = z.object({ endpointId, ...pageInput, ...timeCursorInput })
+export const listInput = z.object({ endpointId, ...pageInput, ...timeCursorInput('replays') })
 
 export const getInput = z.object({ endpointId, replayId })
 

@@ -242,8 +242,8 @@ function kindOf(endpointId: string, { q }: Partial<ListFilters>): string {
 function cursorsOf(ids: readonly number[], { pageSize }: Page, lookedTo: number | null, note?: string) {
   const continuesAfter = ids.length < pageSize ? lookedTo : (ids.at(-1) ?? null)
   return {
-    next: continuesAfter === null ? null : idCursor(continuesAfter, note),
-    previous: ids[0] === undefined ? null : idCursor(ids[0]),
+    next: continuesAfter === null ? null : idCursor('requests', continuesAfter, note),
+    previous: ids[0] === undefined ? null : idCursor('requests', ids[0]),
   }
 }
 

@@ -111,7 +111,7 @@ export const requestRoutes = router({
     input: z.object({
       endpointId,
       ...filterInput,
-      before: idCursorInput.before,
+      before: idCursorInput('requests').before,
       beforeId,
       limit: z.int().min(1).max(100).default(50),
     }),

@@ -90,7 +90,7 @@ export type Order = (typeof ORDERS)[number]
 export const listInput = {
   ...filterInput,
   ...pageInput,
-  ...notedCursorInput,
+  ...notedCursorInput('requests'),
   beforeId,
   order: z
     .enum(ORDERS)

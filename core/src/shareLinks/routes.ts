@@ -104,14 +104,14 @@ export const shareLinkRoutes = router({
     input: z.object({
       requestId: optional(Int64).describe('Only those of this request'),
       ...pageInput,
-      ...timeCursorInput,
+      ...timeCursorInput('shareLinks'),
     }),
     output: envelope(ShareLink),
     narrows: true,
   }).query(async ({ ctx, input }) =>
     paged(await listShareLinks(ctx.db, viewerOf(ctx), input.requestId, input), input, {
       view: viewOf,
-      cursorOf: createdCursor,
+      cursorOf: createdCursor('shareLinks'),
     }),
   ),
 

@@ -41,7 +41,7 @@ export const subscriptionRoutes = router({
     const now = ctx.clock.now()
     return paged(await listSubscriptions(ctx.db, viewerOf(ctx), input), input, {
       view: (row) => subscriptionView(row, now),
-      cursorOf: createdCursor,
+      cursorOf: createdCursor('subscriptions'),
     })
   }),
 

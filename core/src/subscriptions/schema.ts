@@ -65,7 +65,7 @@ export const unsubscribeInput = z.object({
 })
 
 /** Input of the list of subscriptions: a page, or what is before or after a cursor. */
-export const listInput = z.object({ ...pageInput, ...timeCursorInput })
+export const listInput = z.object({ ...pageInput, ...timeCursorInput('subscriptions') })
 
 export const oneInput = z.object({
   subscriptionId: z.string().meta({ format: 'uuid', description: 'Id of the subscription' }),

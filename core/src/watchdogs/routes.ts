@@ -71,14 +71,17 @@ const id = z.string().meta({ format: 'uuid', description: 'Id of the watchdog' }
 export const watchdogRoutes = router({
   list: get('/api/v1/watchdogs', {
     summary: 'List watchdogs, newest first',
-    input: z.object({ ...pageInput, ...timeCursorInput }),
+    input: z.object({ ...pageInput, ...timeCursorInput('watchdogs') }),
     output: envelope(Watchdog),
     narrows: true,
   }).query(async ({ ctx, input }) => {
     const now = ctx.clock.now()
     const found = await ctx.reads.run(({ db }) => listWatchdogs({ ...ctx, db }, input, now))
     const outages = await listOutages(ctx.db)
-    return paged(found, input, { view: (row) => watchdogView(row, now, outages), cursorOf: createdCursor })
+    return paged(found, input, {
+      view: (row) => watchdogView(row, now, outages),
+      cursorOf: createdCursor('watchdogs'),
+    })
   }),
 
   create: post('/api/v1/watchdogs', {
