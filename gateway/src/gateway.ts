@@ -80,7 +80,11 @@ export async function startGateway(services: Services, options: GatewayOptions):
     onFault: (error) => noteFault(services.log, error),
     onRefused: (refusal) => noteRefusal(services.log, refusal),
   })
-  if (options.warmsUp === true) await warmUp(services)
+  if (options.warmsUp === true) {
+    await warmUp(services)
+    // A busy machine needs seconds for it, and the first sender would be answered 503.
+    await captures.connect()
+  }
   const capture = createCaptureHandler({
     captures: hasCells ? routedCaptures(cells) : captures,
     clock: services.clock,
@@ -106,6 +110,7 @@ export async function startGateway(services: Services, options: GatewayOptions):
       // Captures reach it through the routes of the first app, which has the listener.
       const otherApp = createApp(other, { ...options, serve })
       loops.push(await startLoops(other, 'gateway'))
+      if (options.warmsUp === true) void ofOther.connect()
       cells.add(place.number, {
         services: other,
         captures: ofOther,

@@ -2,7 +2,10 @@ import { describe, expect, test } from 'bun:test'
 import { readFile, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import { openDatabase } from '@creel/core'
+import { sql } from 'kysely'
 import { z } from 'zod'
+import { CAPTURED_IDS } from '../../core/src/capture/plainStatements.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/freePort.ts'
@@ -101,6 +104,20 @@ describe('SIGTERM', () => {
     const again = await startProcess({ database })
     expect(await again.stop()).toBe(0)
   })
+})
+
+test('a gateway that is ready has the connection of captures: the first sender waits for none', async () => {
+  const database = await createTestDatabase()
+  const creel = await startProcess({ database }, ['--only', 'gateway'])
+  const { db, close } = openDatabase(database.url, 1)
+  // Each session shows the statement that it has prepared last.
+  const prepared = await sql`
+    select from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid() and query = ${CAPTURED_IDS}`.execute(db)
+  expect(prepared.rows).toHaveLength(1)
+  await close()
+  expect(await creel.stop()).toBe(0)
+  await database.drop()
 })
 
 test('a service whose messages nobody reads goes on', async () => {

@@ -19,7 +19,7 @@ export interface ConnectionKeeper {
   /** The connection if it is open, without waiting. */
   peek(): CaptureConnection | undefined
   /**
-   * Returns the open connection, or opens one.
+   * Returns the open connection, or opens one. Calls at the same time share it.
    *
    * @throws errors of PostgreSQL, or an Error when it does not answer for `CONNECT_SECONDS_MAX`
    */
@@ -38,6 +38,7 @@ const CONNECT_SECONDS_MAX = 5
  */
 export function keepConnection(pool: pg.Pool, { log }: Pick<Services, 'log'>): ConnectionKeeper {
   let kept: CaptureConnection | undefined
+  let opening: Promise<CaptureConnection> | undefined
 
   const drop = (connection: CaptureConnection, cause: unknown) => {
     // The failure of one connection is reported by its socket and by every batch on it.
@@ -47,22 +48,29 @@ export function keepConnection(pool: pg.Pool, { log }: Pick<Services, 'log'>): C
     connection.client.release(true)
   }
 
+  const openNew = async () => {
+    const client = await connectInTime(pool)
+    const pipeline = new Pipeline(client)
+    const connection: CaptureConnection = { client, db: onConnection(client), pipeline }
+    client.on('error', (error) => drop(connection, error))
+    try {
+      await inTime(prepareConnection(client).then(() => preparePlain(pipeline)))
+    } catch (error) {
+      client.release(true)
+      throw error
+    }
+    kept = connection
+    return connection
+  }
+
   return {
     peek: () => kept,
     async open() {
       if (kept !== undefined) return kept
-      const client = await connectInTime(pool)
-      const pipeline = new Pipeline(client)
-      const connection: CaptureConnection = { client, db: onConnection(client), pipeline }
-      client.on('error', (error) => drop(connection, error))
-      try {
-        await inTime(prepareConnection(client).then(() => preparePlain(pipeline)))
-      } catch (error) {
-        client.release(true)
-        throw error
-      }
-      kept = connection
-      return connection
+      opening ??= openNew().finally(() => {
+        opening = undefined
+      })
+      return await opening
     },
     drop,
     close() {

@@ -12,6 +12,8 @@ export type Unavailable = { readonly state: 'unavailable' }
 
 /** Collects captures into batches and commits them in order. */
 export interface CaptureQueue {
+  /** Opens the connection, so that the first capture need not wait for it. An error is left to the first capture. */
+  connect(): Promise<void>
   /**
    * Settles once the capture is committed or finally refused. Never rejects.
    *
@@ -212,6 +214,11 @@ export function createCaptureQueue(services: DeliveryServices, pool: pg.Pool): C
   }
 
   return {
+    async connect() {
+      await connection.open().catch((error: unknown) => {
+        log.debug({ err: error }, 'the capture connection could not be opened ahead')
+      })
+    },
     submit(capture) {
       if (closed || waiting.length >= WAITING_CAPTURES_MAX || performance.now() < pausedUntil) {
         return Promise.resolve(UNAVAILABLE)

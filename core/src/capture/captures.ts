@@ -23,6 +23,8 @@ import { createSenderRefusals } from './senderRefusals.ts'
 import { createSettingsCache, type LoadSettings } from './settingsCache.ts'
 
 export interface Captures {
+  /** Opens the connection to the database ahead of the first capture, if that is possible now. */
+  connect(): Promise<void>
   /** Cached settings of the endpoint, at once; undefined if they must be read by {@link Captures.findSettings}. */
   peekSettings(captureId: string): CaptureSettings | undefined
   /**
@@ -209,6 +211,7 @@ export function createCaptures(
   }
 
   return {
+    connect: queue.connect,
     peekSettings: cache.peek,
     findSettings: cache.find,
     refuseEarly(settings) {

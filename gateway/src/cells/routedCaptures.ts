@@ -74,7 +74,8 @@ export function routedCaptures(cells: Cells): Captures {
       // The cell became unreachable after the commit. Answer as stored, or the sender would send it again.
       return () => Promise.resolve({ served: result.capture.settings.response, close: null })
     },
-    // The opener of a cell closes its captures.
+    // The opener of a cell connects its captures, and closes them.
+    connect: () => Promise.resolve(),
     close: () => Promise.resolve(),
   }
 }
