@@ -12,7 +12,7 @@ const SEED = Number(process.env.CREEL_NETWORK_SEED ?? Math.floor(Math.random() *
 const FAULT_SECONDS = 20
 const FAULT_SETTLE_SECONDS = 3
 /** Beyond the run: a suite that gets a tenth of a processor needs minutes for it. */
-const SECONDS_AROUND = 300
+const SECONDS_AROUND = 500
 
 /** A service in a process of its own, with a fault planted in it. It is killed in the end: it may not be able to stop. */
 async function withTarget(fault: FaultName | '', use: (target: Target) => Promise<void>): Promise<void> {
@@ -60,18 +60,19 @@ describe('a hostile network', () => {
     (SECONDS * 2 + SECONDS_AROUND) * 1000,
   )
 
-  // A sound service gives no cause for any complaint, as above. Which one comes first depends on the seed.
+  // A sound service gives no cause for any complaint, as above. Which one comes first depends on the seed. Only one is of
+  // the log, which is read all the time: where it is wanted, a slow end of connections must not be the first.
   test.each([
-    ['callbacks without a guard', /uncaught error/],
-    ['answers of other connections', /./],
-    ['descriptors that are not closed', /./],
-    ['connections whose end is not heard', /./],
-  ] as const)('shows that a service has %s', (fault, complaint) =>
+    ['callbacks without a guard', /uncaught error/, undefined],
+    ['answers of other connections', /./, FAULT_SETTLE_SECONDS],
+    ['descriptors that are not closed', /./, FAULT_SETTLE_SECONDS],
+    ['connections whose end is not heard', /./, FAULT_SETTLE_SECONDS],
+  ] as const)('shows that a service has %s', (fault, complaint, settleSeconds) =>
     withTarget(fault, async (target) => {
       const report = await storm(target, {
         seed: SEED,
         seconds: FAULT_SECONDS,
-        settleSeconds: FAULT_SETTLE_SECONDS,
+        ...(settleSeconds !== undefined && { settleSeconds }),
       })
       expect(report.complaints.join('\n')).toMatch(complaint)
     }),

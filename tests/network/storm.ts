@@ -14,7 +14,7 @@ export interface StormOptions {
   readonly seed: number
   /** The first round that ends after this time is the last one. */
   readonly seconds: number
-  /** Time for everything to come to its end after a round; 60 by default. */
+  /** Time for everything to come to its end after a round; 180 by default. */
   readonly settleSeconds?: number
   /** Called at the end of each round. */
   readonly onRound?: (report: StormReport) => void
@@ -37,10 +37,12 @@ export interface StormReport {
 }
 
 const STEPS_PER_ROUND = 1000
-const SETTLE_SECONDS = 60
+const SETTLE_SECONDS = 180
 const LOOK_MS = 5
 /** A broken service brings thousands of complaints. The first few say what is wrong. */
 const COMPLAINTS_MAX = 6
+/** Warnings of the service beside complaints: what it says of a 503, for example. */
+const WARNINGS_MAX = 4
 
 /**
  * Attacks a service with random interleavings of everything that connections can do, in rounds. At the end of a round
@@ -73,6 +75,7 @@ class Run {
   readonly #asks: Asks
   readonly #steps: Steps
   readonly #complaints: string[] = []
+  readonly #warnings: string[] = []
   readonly #dead: Promise<void>
   #isDead = false
   #logRead = 0
@@ -100,7 +103,9 @@ class Run {
 
   get report() {
     return {
-      complaints: this.#complaints.slice(0, COMPLAINTS_MAX),
+      complaints: this.isSound
+        ? []
+        : [...this.#complaints.slice(0, COMPLAINTS_MAX), ...this.#warnings.slice(-WARNINGS_MAX)],
       steps: this.#steps.taken,
       connections: this.#population.dialled,
       answers: this.#population.answers,
@@ -172,6 +177,7 @@ class Run {
         }
         return
       }
+      this.#readLog()
       await Bun.sleep(LOOK_MS)
     }
   }
@@ -198,6 +204,10 @@ class Run {
     this.#logRead = this.#target.log().length
     const errors = lines.filter((line) => /"level":"(error|fatal)"/.test(line)).slice(0, COMPLAINTS_MAX)
     this.#complaints.unshift(...errors.map((line) => `the service logged ${line}`))
+    const warnings = lines.filter(
+      (line) => line.includes('"level":"warn"') && !line.includes('has no effect'),
+    )
+    this.#warnings.push(...warnings.map((line) => `the service warned ${line}`))
   }
 
   /** Waits for some work, which fails or never ends if the service has ended. */
