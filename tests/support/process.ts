@@ -1,6 +1,7 @@
 import { chmod, mkdir, mkdtemp, realpath, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { within } from '@creel/core/platform/time'
 import type { Subprocess } from 'bun'
 import { KEPT_MEMORY } from '../../creel/src/servingEnvironment.ts'
 import { atEnd } from './atEnd.ts'
@@ -26,6 +27,9 @@ const LIGHT: Readonly<Record<string, string>> = process.env.BUN_JSC_useFTLJIT ==
 
 /** As many gateway processes as the run asks for, one by default: whatever the machine. */
 const GATEWAYS = { CREEL_GATEWAYS: process.env.CREEL_TEST_GATEWAYS ?? '1' }
+
+/** Time for the rest of stderr after an end. A PostgreSQL that outlives its owner keeps it open. */
+const REST_MS_MAX = 2000
 
 /** Timeout of a start, which may have to recover a database on a busy machine. */
 const READY_SECONDS_MAX = 120
@@ -66,7 +70,9 @@ export interface RunningProcess {
   /** Everything on stderr so far. */
   stderr(): string
   signal(signal: NodeJS.Signals): void
-  /** Resolves with the exit code; 128 + number after a signal that was not handled. */
+  /**
+   * Resolves with the exit code, once stderr is read to its end; 128 + number after a signal that was not handled.
+   */
   readonly exited: Promise<number>
   /** SIGTERM, and waits. */
   stop(): Promise<number>
@@ -200,17 +206,21 @@ export async function startProcess(
   words: readonly string[] = [],
 ): Promise<RunningProcess> {
   const child = spawnCreel([options.command ?? 'serve', ...words], options)
+  let errors = ''
+  const read = collect(child.stderr, (text) => {
+    errors += text
+  })
+  const exited = child.exited.then(async (code) => {
+    await within(read, REST_MS_MAX)
+    return code
+  })
   const stop = () => {
     child.kill('SIGTERM')
-    return child.exited
+    return exited
   }
   const forget = atEnd(options.database === undefined ? 'owners' : 'borrowers', stop)
   void child.exited.then(forget)
-  let errors = ''
-  void collect(child.stderr, (text) => {
-    errors += text
-  })
-  const lines = await readyLines(child, () => errors)
+  const lines = await readyLines(child, { exited, errors: () => errors })
   const ready = lines.at(-1) ?? ''
   const afterStart = (start: string) => lines.find((line) => line.startsWith(start))?.slice(start.length)
   const key = afterStart('creel key ')
@@ -223,12 +233,15 @@ export async function startProcess(
     first: key === undefined || captureUrl === undefined ? undefined : { key, captureUrl },
     stderr: () => errors,
     signal: (signal) => child.kill(signal),
-    exited: child.exited,
+    exited,
     stop,
   }
 }
 
-function readyLines(child: Subprocess<'ignore', 'pipe', 'pipe'>, errors: () => string): Promise<string[]> {
+function readyLines(
+  child: Subprocess<'ignore', 'pipe', 'pipe'>,
+  { exited, errors }: { readonly exited: Promise<number>; readonly errors: () => string },
+): Promise<string[]> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       child.kill('SIGKILL')
@@ -243,7 +256,7 @@ function readyLines(child: Subprocess<'ignore', 'pipe', 'pipe'>, errors: () => s
       clearTimeout(timer)
       resolve(lines.slice(0, at + 1))
     })
-    void child.exited.then(async (code) => {
+    void exited.then((code) => {
       clearTimeout(timer)
       reject(new Error(`creel serve ended with ${code}: ${errors()}`))
     })

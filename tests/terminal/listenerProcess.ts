@@ -9,6 +9,7 @@ export interface ListenerProcess {
   /** Resolves when stdout or stderr matches. */
   says(pattern: RegExp): Promise<void>
   signal(signal: NodeJS.Signals): void
+  /** Resolves when everything that it has said is read, too. */
   readonly exited: Promise<number>
 }
 
@@ -34,24 +35,30 @@ export function startCommand(
       changed = Promise.withResolvers()
     }
   }
-  void collect(child.stdout, (text) => {
-    stdout += text
-  })
-  void collect(child.stderr, (text) => {
-    stderr += text
+  const read = [
+    collect(child.stdout, (text) => {
+      stdout += text
+    }),
+    collect(child.stderr, (text) => {
+      stderr += text
+    }),
+  ]
+  let isOver = false
+  const exited = Promise.all([child.exited, ...read]).then(([code]) => {
+    isOver = true
+    return code
   })
   return {
     stdout: () => stdout,
     stderr: () => stderr,
     async says(pattern) {
       while (!pattern.test(stdout) && !pattern.test(stderr)) {
-        if (child.exitCode !== null) {
+        if (isOver)
           throw new Error(`creel ${words.join(' ')} ended with ${child.exitCode}: ${stdout}${stderr}`)
-        }
-        await Promise.race([changed.promise, child.exited])
+        await Promise.race([changed.promise, exited])
       }
     },
     signal: (signal) => child.kill(signal),
-    exited: child.exited,
+    exited,
   }
 }
