@@ -65,7 +65,7 @@ describe('the log', () => {
         process.execPath,
         code,
       ],
-      { timeout: 20_000 },
+      { timeout: 120_000 },
     )
     expect(stdout.toString()).toBe('went on')
     expect(exitCode).toBe(0)

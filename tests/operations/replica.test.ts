@@ -92,10 +92,21 @@ describe.skipIf(programs === undefined)('CREEL_DATABASE_READ_URL', () => {
         expect(await endpoint.requests(`q=marker-${round}.`)).toHaveLength(1)
       }
     })
-    // A replica that is slow for a moment is skipped, and not used for a second.
-    expect(ran.replica).toBeGreaterThan(0)
     expect(ran.replica + ran.primary).toBeGreaterThanOrEqual(40)
-    expect(await readyLine()).toStartWith('ok')
+    // A replica that is slow for a moment is skipped, and not used for a second.
+    let round = 20
+    const fresh = () =>
+      readsOf(async () => {
+        round += 1
+        await endpoint.capture({ body: `marker-${round}.` })
+        expect(await endpoint.requests(`q=marker-${round}.`)).toHaveLength(1)
+      })
+    if (ran.replica === 0)
+      await eventually(
+        'a read of what was just stored on the replica',
+        async () => (await fresh()).replica > 0,
+      )
+    await eventually('a replica that answers', async () => (await readyLine()).startsWith('ok'))
   })
 
   test('what the replica has not replayed is read from the primary, and how far it is behind is told', async () => {
@@ -107,13 +118,15 @@ describe.skipIf(programs === undefined)('CREEL_DATABASE_READ_URL', () => {
         expect(await endpoint.requests('q=behind')).toHaveLength(1)
       })
       expect(ran).toMatchObject({ replica: 0 })
-      expect(await gauge('creel_replica_lag_bytes')).toBeGreaterThan(0)
-      expect(await readyLine()).toMatch(/^ok: \d+ bytes and \d+\.\d s behind$/)
+      await eventually('the lag', async () => (await gauge('creel_replica_lag_bytes')) > 0)
+      await eventually('the lag on the page', async () =>
+        /^ok: \d+ bytes and \d+\.\d s behind$/.test(await readyLine()),
+      )
     } finally {
       await sql`select pg_wal_replay_resume()`.execute(replicaDb)
     }
     await onReplica()
-    expect(await gauge('creel_replica_lag_bytes')).toBeGreaterThanOrEqual(0)
+    await eventually('the lag of a replica', async () => (await gauge('creel_replica_lag_bytes')) >= 0)
   })
 
   test('is what the program reads from, and says so', async () => {
@@ -167,7 +180,7 @@ describe.skipIf(programs === undefined)('CREEL_DATABASE_READ_URL', () => {
     const began = performance.now()
     expect(await reads.run(read)).toEqual([{ one: 1 }])
     expect(ran.at(-1)).toBe('primary')
-    expect(performance.now() - began).toBeLessThan(20_000)
+    expect(performance.now() - began).toBeLessThan(50_000)
     await far.drop()
     await Promise.all([ours.close(), theirs.close()])
   })

@@ -81,14 +81,16 @@ test('a busy process writes more at once, so that a flood does not overtake it',
   await using running = await start(join(await temporaryFolder(), '.creel'))
   // As in a flood, every timer fires late.
   const busy = setInterval(() => Bun.sleepSync(20), 0)
+  const folder = join(running.dataDir, 'postgres/cluster-18/pg_wal')
+  const segments = async () => (await readdir(folder)).filter(isSegment).length
   try {
-    const folder = join(running.dataDir, 'postgres/cluster-18/pg_wal')
-    await eventually('four segments', async () => (await readdir(folder)).filter(isSegment).length > 4)
+    await eventually('four segments', async () => (await segments()) > 4)
   } finally {
     clearInterval(busy)
   }
-  // A segment has 64 pieces.
-  expect(written.count()).toBeLessThan(4 * 32)
+  // A segment has 64 pieces. More may have been made before the look.
+  const count = written.count()
+  expect(count).toBeLessThan(((await segments()) - 1) * 32)
 })
 
 /** The object whose methods all open files of this process have. */

@@ -30,7 +30,8 @@ test('a workspace whose calls hold their connections leaves others to the rest, 
   try {
     await eventually('changes that wait for the lock', async () => (await waitingForLocks()) >= 2)
     for (let round = 0; round < 5; round += 1) {
-      const soon = { signal: AbortSignal.timeout(20_000) }
+      // They would wait for the release, which comes after them.
+      const soon = { signal: AbortSignal.timeout(60_000) }
       const [me, page] = await Promise.all([
         charlie.get('/api/v1/me', soon),
         charlie.get(`/api/v1/endpoints/${other.id}/requests`, soon),

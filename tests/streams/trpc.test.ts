@@ -121,6 +121,6 @@ describe('@trpc/client against /trpc', () => {
     expect(await following.ended).toMatchObject({ data: { problem: { code: 'unauthorized', status: 401 } } })
     expect(await rest.next()).toBeUndefined()
     // Five seconds, and the duration of a query on this machine.
-    expect(performance.now() - startedAt).toBeLessThan(5_000 + Math.max(1_000, 20 * callMs))
+    expect(performance.now() - startedAt).toBeLessThan(5_000 + Math.max(1_000, 100 * callMs))
   })
 })

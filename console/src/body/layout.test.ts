@@ -71,7 +71,7 @@ describe('the lines of a body', () => {
       const began = performance.now()
       shown(part.repeat(1_000_000 / part.length), 'application/xml')
       // The square of its length would take minutes.
-      expect(performance.now() - began).toBeLessThan(5_000)
+      expect(performance.now() - began).toBeLessThan(30_000)
     },
   )
 

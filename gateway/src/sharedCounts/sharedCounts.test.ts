@@ -23,7 +23,7 @@ function program(nowMs?: () => number) {
 
 /** Polls: a report is made some milliseconds after a change. */
 async function until(is: () => boolean): Promise<void> {
-  for (const deadline = performance.now() + 5000; !is(); await Bun.sleep(1)) {
+  for (const deadline = performance.now() + 60_000; !is(); await Bun.sleep(1)) {
     if (performance.now() > deadline) throw new Error('It never was.')
   }
   // The hub tells all members of a report in the next turn of the event loop.
