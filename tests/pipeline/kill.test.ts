@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openDatabase } from '@creel/core'
+import { sql } from 'kysely'
 import { createTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { type ProcessOptions, startProcess, TEST_SECRET_KEY, temporaryFolder } from '../support/process.ts'
@@ -54,13 +55,20 @@ describe('SIGKILL of the jobs process in the middle of 1 000 deliveries', () => 
       void answered.promise.then(() => response.end('ok'))
     })
 
-    const first = await startProcess(options, ['--only', 'jobs'])
+    const named = { url: `${database.url}${database.url.includes('?') ? '&' : '?'}application_name=killed` }
+    const first = await startProcess({ ...options, database: named }, ['--only', 'jobs'])
     await receiver.take(KILL_AT)
     first.signal('SIGKILL')
     await first.exited
     killed.resolve()
 
     const { db, close } = openDatabase(database.url, 2)
+    // What the process had sent to PostgreSQL may be done after its end.
+    await eventually('the end of its sessions', async () => {
+      const { rows } = await sql`select from pg_stat_activity where application_name = 'killed'
+        and datname = current_database()`.execute(db)
+      return rows.length === 0
+    })
     const attemptsOf = (endpointId: string) =>
       db
         .selectFrom('deliveryAttempts')

@@ -680,6 +680,8 @@ test('an import that was accepted in plain is encrypted, however late it is stor
   await service.runJob('endpoints.seal', {})
   await abandonImport(service, importId)
   await sweepImports(service.running.services, new AbortController().signal)
+  // The sweep of the service may be at it.
+  await eventually('the imported request', async () => (await endpoint.requests()).length === 1)
   const list = await alice.get(endpoint.at('/requests'))
   expect(list.body).toMatchObject({ items: [{ path: `/${mail}`, imported: true }] })
   await service.runJob('endpoints.seal', {})
