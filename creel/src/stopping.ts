@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { EXIT, exitCodeOf, SIGNAL_ECHO_MS } from '@creel/terminal/exitCodes'
+import { EXIT, exitCodeOf, firstSignals } from '@creel/terminal/exitCodes'
 import type { Logger } from 'pino'
 
 export interface Stop {
@@ -23,15 +23,13 @@ interface StopOptions {
 export function listenForStop({ log, stopWhen, abandon }: StopOptions): Promise<Stop> {
   return new Promise((resolve) => {
     void stopWhen?.then((reason) => resolve({ reason, exitCode: EXIT.ok }))
-    let askedAt: number | undefined
+    const isFirst = firstSignals()
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
       // nohup starts us with SIGHUP ignored, and a handler would undo that.
       if (signal === 'SIGHUP' && isHangUpIgnored()) continue
       process.on(signal, () => {
-        if (askedAt === undefined) {
-          askedAt = performance.now()
-          resolve({ reason: signal, exitCode: EXIT.ok })
-        } else if (performance.now() - askedAt > SIGNAL_ECHO_MS) {
+        if (isFirst()) resolve({ reason: signal, exitCode: EXIT.ok })
+        else {
           abandon()
           process.exit(exitCodeOf(signal))
         }

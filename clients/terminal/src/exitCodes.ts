@@ -16,4 +16,22 @@ export const exitCodeOf = (signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP'): number =>
  * Within this time a second signal is the first one again: Ctrl-C reaches the program twice when npx, npm's launcher or `bun run` is between,
  * from the terminal and passed on by them.
  */
-export const SIGNAL_ECHO_MS = 100
+const SIGNAL_ECHO_MS = 100
+
+/**
+ * Tells the first signal and its echoes from a second one. The time begins when what the first one asks for at once is
+ * done: a busy process would take its echo for a second signal.
+ *
+ * @returns to be called at each signal: true for the first one
+ */
+export function firstSignals(): () => boolean {
+  let until: number | undefined
+  return () => {
+    if (until !== undefined) return performance.now() <= until
+    until = Number.POSITIVE_INFINITY
+    setImmediate(() => {
+      until = performance.now() + SIGNAL_ECHO_MS
+    })
+    return true
+  }
+}

@@ -1,5 +1,5 @@
 import type { ApiClient } from '../api/apiClient.ts'
-import { exitCodeOf, SIGNAL_ECHO_MS } from '../exitCodes.ts'
+import { exitCodeOf, firstSignals } from '../exitCodes.ts'
 import type { LocalMessage, LocalSender } from '../listen/localSender.ts'
 import { plainView } from '../listen/plainView.ts'
 import type { ListenView, Shown } from '../listen/view.ts'
@@ -82,12 +82,11 @@ export async function untilStopped<Result>(
 ): Promise<Result> {
   const stopping = new AbortController()
   const stop = () => stopping.abort()
-  let askedAt: number | undefined
+  const isFirst = firstSignals()
+  let isAsked = false
   const onSignal = (signal: (typeof SIGNALS)[number]) => {
-    if (askedAt !== undefined && performance.now() - askedAt > SIGNAL_ECHO_MS) {
-      process.exit(exitCodeOf(signal))
-    }
-    askedAt ??= performance.now()
+    if (!isFirst()) process.exit(exitCodeOf(signal))
+    isAsked = true
     stop()
   }
   for (const signal of SIGNALS) process.on(signal, onSignal)
@@ -96,7 +95,7 @@ export async function untilStopped<Result>(
     return await work(stopping.signal, stop)
   } finally {
     // The echo of the signal may still come, and would end the process by itself.
-    if (askedAt === undefined) for (const signal of SIGNALS) process.off(signal, onSignal)
+    if (!isAsked) for (const signal of SIGNALS) process.off(signal, onSignal)
     process.stdout.off('error', stop)
   }
 }
