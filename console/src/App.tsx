@@ -8,6 +8,7 @@ import { session } from './outage.ts'
 import { Boundary, Loading, lazyPart, lazyScreen } from './parts/Boundary.tsx'
 import { Button } from './parts/Button.tsx'
 import { Bones, Problem } from './parts/Problem.tsx'
+import { keepFocus } from './parts/shortcuts.ts'
 import { Toasts } from './parts/Toasts.tsx'
 import { Writes } from './parts/Writes.tsx'
 import { endpointQuery, endpointsQuery } from './queries.ts'
@@ -36,6 +37,7 @@ export function App() {
   const state = useSyncExternalStore(session.subscribe, session.get)
   const [address] = useLocation()
   useEffect(followSignIns, [])
+  useEffect(keepFocus, [])
   const isNewcomer = state === 'out' && !hasLoadedAnything()
   return (
     <>

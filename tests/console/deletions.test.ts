@@ -338,3 +338,61 @@ test('the bin shows each request once while more are deleted, and says what is g
   await page.getByText('0 requests restored, 1 no longer in the recycle bin').waitFor()
   expect(faults).toEqual([])
 })
+
+test('the focus goes to the next row, else the one before, else the heading or the list', async () => {
+  const { alice } = service
+  const endpoint = await alice.endpoint({ name: 'focus' })
+  const [first] = await endpoint.captureMany(2)
+  const actionsAt = endpoint.at('/actions')
+  for (const name of ['one', 'two', 'three'])
+    await alice.post(actionsAt, { kind: 'forward', name, url: 'https://example.com/' })
+  for (let made = 0; made < 2; made += 1)
+    await alice.post(endpoint.at(`/requests/${first?.id}/share-links`), { expiresInSeconds: 3600 })
+  const { page, faults } = opened
+  const focused = () =>
+    page.evaluate<string>(`(() => {
+      const { activeElement: { className, tagName, textContent } } = document
+      return className === 'list' ? 'list' : tagName === 'BODY' ? tagName : textContent
+    })()`)
+  const isOn = (what: string) =>
+    eventually(`the focus on ${what}`, async () => (await focused()).includes(what))
+
+  await opened.goTo(`/e/${endpoint.id}?r=${first?.id}`)
+  await page.getByRole('button', { name: 'More', exact: true }).click()
+  await page.getByRole('menuitem', { name: /Share/ }).click()
+  const links = page.getByRole('list', { name: 'Links of this request' }).getByRole('listitem')
+  await links.nth(1).waitFor()
+  await links.first().getByRole('button', { name: 'Revoke' }).focus()
+  await page.keyboard.press('Enter')
+  await links.nth(1).waitFor({ state: 'detached' })
+  await isOn('Revoke')
+  await links.getByRole('button', { name: 'Revoke' }).focus()
+  await page.keyboard.press('Enter')
+  await links.waitFor({ state: 'detached' })
+  await isOn('Share #')
+  await page.keyboard.press('Escape')
+
+  await page.getByRole('button', { name: 'More', exact: true }).click()
+  await page.getByRole('menuitem', { name: /recycle bin/ }).click()
+  await page.getByRole('complementary', { name: 'Request' }).waitFor({ state: 'detached' })
+  await isOn('list')
+
+  await opened.goTo(`/e/${endpoint.id}/actions`)
+  const remove = async (name: string) => {
+    await page
+      .getByRole('button', { name, exact: true })
+      .or(page.getByRole('link', { name, exact: true }))
+      .click()
+    await page.getByRole('button', { name: 'Delete…' }).focus()
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Enter')
+    await page.getByText(name, { exact: true }).waitFor({ state: 'detached' })
+  }
+  await remove('two')
+  await isOn('three')
+  await remove('three')
+  await isOn('one')
+  await remove('one')
+  await isOn('Actions')
+  expect(faults).toEqual([])
+})

@@ -98,3 +98,88 @@ export function useShortcuts(run: Partial<Record<ShortcutName, () => void>>): vo
     return () => removeEventListener('keydown', hear)
   }, [isReader])
 }
+
+const ROW = 'tr, li, .cards > *'
+
+/** What got the focus from {@link keepFocus}. */
+let landedOn: Element | undefined
+
+/** Whether nothing has the focus, or only what got it because something else has left the page. */
+export function isFocusLost(): boolean {
+  const { activeElement, body } = document
+  return activeElement === body || activeElement === landedOn
+}
+
+/**
+ * Moves the focus when what has it leaves the page, as what is deleted: to the next row, else the one before, else the
+ * list or heading around it. A button gets it back that was disabled during a call. @returns ends it
+ */
+export function keepFocus(): () => void {
+  let last: Element | undefined
+  /** The node that has left the page with the focus, and where it stood. */
+  let from: Node | undefined
+  const isNowhere = () => document.activeElement === document.body
+  const hear = ({ target }: FocusEvent) => {
+    last = from = target instanceof Element ? target : undefined
+  }
+  // The user has left it for nothing; it is still there.
+  const forget = () =>
+    queueMicrotask(() => {
+      if (isNowhere() && last?.isConnected === true && !last.matches(':disabled')) last = undefined
+    })
+  const look = (records: readonly MutationRecord[]) => {
+    if (last === undefined || !isNowhere()) return
+    if (last.isConnected) {
+      if (last instanceof HTMLElement && !last.matches(':disabled')) last.focus({ preventScroll: true })
+      return
+    }
+    const rows: Element[] = []
+    for (const { nextSibling, previousSibling, removedNodes, target } of records) {
+      const gone = [...removedNodes].find((node) => from !== undefined && node.contains(from))
+      if (gone === undefined) continue
+      from = target
+      if (gone instanceof Element && target instanceof Element && isRow(gone, target))
+        rows.push(...[nextSibling, previousSibling].filter((node) => node instanceof Element))
+    }
+    if (from === last || rows.some(land)) return
+    for (let at = from instanceof Element ? from : null; at?.isConnected === true; at = at.parentElement)
+      if (placesIn(at).some(land)) return
+  }
+  const watching = new MutationObserver(look)
+  watching.observe(document.body, {
+    childList: true,
+    subtree: true,
+    attributes: true,
+    attributeFilter: ['disabled'],
+  })
+  addEventListener('focusin', hear)
+  addEventListener('focusout', forget)
+  return () => {
+    watching.disconnect()
+    removeEventListener('focusin', hear)
+    removeEventListener('focusout', forget)
+  }
+}
+
+/** Whether a node was a row of the list that it has left. */
+const isRow = (gone: Element, list: Element) => gone.matches('tr, li') || list.matches('.cards')
+
+/** What may get the focus of something that has left an element. */
+function placesIn(place: Element): (Element | null)[] {
+  const isWholePage = place.querySelector('#nav') !== null
+  return [
+    place.matches(ROW) ? place : null,
+    place.closest('.list') ?? place.querySelector('.list'),
+    place.querySelector(isWholePage ? '#main h1' : 'h1, h2, h3'),
+  ]
+}
+
+/** Focuses an element, if that can be. The row itself, not a button in it, which a key that is pressed again would press. */
+function land(place: Element | null): boolean {
+  if (!(place instanceof HTMLElement)) return false
+  if (!place.hasAttribute('tabindex')) place.tabIndex = -1
+  place.focus({ preventScroll: true })
+  if (document.activeElement !== place) return false
+  landedOn = place
+  return true
+}

@@ -3,6 +3,7 @@ import { useEffect, useRef } from 'react'
 import { Button } from '../parts/Button.tsx'
 import { TextField } from '../parts/Field.tsx'
 import { FormFoot } from '../parts/FormFoot.tsx'
+import { isFocusLost } from '../parts/shortcuts.ts'
 import { useForm } from '../parts/useForm.ts'
 import { Writes } from '../parts/Writes.tsx'
 import { creel, type RequestSummary } from '../trpc.ts'
@@ -44,7 +45,7 @@ function useFocusBack(isEdited: boolean, note: string | null): void {
   // biome-ignore lint/correctness/useExhaustiveDependencies: a note that comes or goes changes the button
   useEffect(() => {
     if (isEdited) isDue.current = true
-    else if (isDue.current && document.activeElement === document.body)
+    else if (isDue.current && isFocusLost())
       document.querySelector<HTMLElement>('[aria-label="Edit the note"], [aria-label="Add a note"]')?.focus()
   }, [isEdited, note])
 }

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react'
 import type { CaptureStream } from '../live/captureStream.ts'
-import { useShortcuts } from '../parts/shortcuts.ts'
+import { isFocusLost, useShortcuts } from '../parts/shortcuts.ts'
 
 interface Keys {
   readonly stream: CaptureStream
@@ -53,8 +53,7 @@ export function useCaptureKeys(keys: Keys): void {
       const by = { ArrowDown: 1, ArrowUp: -1, Enter: 0 }[event.key]
       const { target } = event
       if (by === undefined || event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey) return
-      const isFree =
-        target === document.body || (target instanceof Element && target.closest('.list') !== null)
+      const isFree = isFocusLost() || (target instanceof Element && target.closest('.list') !== null)
       if (!isFree || document.querySelector('dialog[open]') !== null) return
       event.preventDefault()
       latest.current(by)
