@@ -116,8 +116,10 @@ test('each page has its own title, also after another one', async () => {
   // All of it is known by now, so that its parts are shown at once.
   await go(`/e/${endpoint.id}?r=${id}`)
   await titled('POST / · titled · Creel')
+  await service.alice.patch(endpoint.at(''), { name: 'renamed' })
+  await titled('POST / · renamed · Creel')
   await go(`/e/${endpoint.id}`)
-  await titled('titled · Creel')
+  await titled('renamed · Creel')
   await go('/nope')
   await titled('There is no such page · Creel')
   expect(faults).toEqual([])

@@ -46,6 +46,17 @@ test('counts change where they stand, and nothing is read for them', () => {
   expect(isStale('endpoints')).toBe(false)
 })
 
+test('an endpoint of the page that was renamed elsewhere is read anew', () => {
+  const queries = new QueryClient()
+  queries.setQueryData(['endpoint', 'a'], endpoint('a', 0))
+  const cache = new WorkspaceCache(queries)
+  const isStale = () => queries.getQueryState(['endpoint', 'a'])?.isInvalidated
+  cache.hear(event({ endpoints: [endpoint('a', 1), endpoint('b', 0)] }))
+  expect(isStale()).toBe(false)
+  cache.hear(event({ endpoints: [{ ...endpoint('a', 1), name: 'renamed' }] }))
+  expect(isStale()).toBe(true)
+})
+
 test('an endpoint that is new or gone, an incident and an alarm have their list read anew', () => {
   const { cache, isStale, read } = opened()
   // Queries that ran before the first event may be older than it.

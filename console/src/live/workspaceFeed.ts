@@ -1,6 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { FOLLOWED_ENDPOINTS } from '../queries.ts'
-import type { Answers } from '../trpc.ts'
+import type { Answers, Endpoint } from '../trpc.ts'
 
 /** An event of the workspace's stream, which one tab receives and forwards to the others. */
 export type WorkspaceEvent = Answers['workspace']['follow'] extends AsyncIterable<infer Event> ? Event : never
@@ -24,6 +24,7 @@ export class WorkspaceCache {
     const attention = new Map(this.queries.getQueryData<Attention>(ATTENTION))
     for (const { id, attentionCount } of event.endpoints) attention.set(id, attentionCount)
     this.queries.setQueryData<Attention>(ATTENTION, attention)
+    for (const endpoint of event.endpoints) this.#hearOpen(endpoint)
     const known = this.queries.getQueryData<Endpoints>(['endpoints'])
     if (known !== undefined) this.#hearEndpoints(known, event)
     const last = this.#last
@@ -47,7 +48,14 @@ export class WorkspaceCache {
     if (event.isListChanged && !isSameList) this.#readAnew('endpoints')
   }
 
-  #readAnew(name: string): void {
-    void this.queries.invalidateQueries({ queryKey: [name] })
+  /** Reads an endpoint of the page anew when it was renamed or switched elsewhere. */
+  #hearOpen({ id, isActive, name }: WorkspaceEvent['endpoints'][number]): void {
+    const open = this.queries.getQueryData<Endpoint>(['endpoint', id])
+    if (open !== undefined && (open.name !== name || open.isActive !== isActive))
+      this.#readAnew('endpoint', id)
+  }
+
+  #readAnew(...queryKey: string[]): void {
+    void this.queries.invalidateQueries({ queryKey })
   }
 }

@@ -14,15 +14,18 @@ import { visible } from '../words/visible.ts'
 
 /** The name of a request, which is the title of the page, too. */
 export function Title({
+  endpointName,
   shown,
   request,
 }: {
+  endpointName: string
   shown: RequestSummary | RequestDetail | undefined
   request: RequestDetail | undefined
 }) {
   const path = visible(shown?.path || '/')
   const title =
     shown === undefined ? undefined : shown.label === null ? `${shown.method} ${path}` : visible(shown.label)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another name of the endpoint titles the page anew
   useEffect(() => {
     if (title === undefined) return
     const before = document.title
@@ -32,7 +35,7 @@ export function Title({
       // Another page may have its title by now.
       if (document.title === own) document.title = before
     }
-  }, [title])
+  }, [title, endpointName])
   return (
     <div>
       <h2>{title ?? '\u00a0'}</h2>

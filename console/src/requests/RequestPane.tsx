@@ -75,7 +75,7 @@ export function RequestPane({
     <aside className="detail" aria-label="Request" aria-busy={detail.isLoading}>
       <header>
         <div className="title">
-          <Title shown={shown} request={request} />
+          <Title endpointName={endpoint.name} shown={shown} request={request} />
           <Steps stream={stream} requestId={requestId} onOpen={(r) => onChange({ r, c: undefined }, true)} />
           <Button look="quiet icon" onClick={onClose} aria-label="Close" title="Close (Esc)">
             <X size={16} />
