@@ -46,4 +46,18 @@ test('the filter finds each of more endpoints than one page of the list has', as
   const list = page.getByRole('region', { name: 'Endpoints' })
   await list.getByLabel('Filter endpoints').fill('oldest')
   await list.getByRole('link', { name: /^oldest/ }).waitFor()
+
+  // More than a page of the console reads.
+  await page.route(/endpoints\.list/, async (route) => {
+    const response = await route.fetch()
+    await route.fulfill({
+      response,
+      body: (await response.text()).replaceAll('"totalCount":101', '"totalCount":1001'),
+    })
+  })
+  await page.reload()
+  await page.getByText(/^The newest 101 of 1\s001 endpoints/).waitFor()
+  await page.keyboard.press('Control+k')
+  const palette = page.getByRole('dialog', { name: 'Go to a page or run a command' })
+  await palette.getByText(/^Of 1\s001 endpoints, only the newest 101 are found here/).waitFor()
 })

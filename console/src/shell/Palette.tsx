@@ -6,6 +6,7 @@ import { Dialog } from '../parts/Dialog.tsx'
 import { Switch } from '../parts/Segments.tsx'
 import { areLettersOn, SHORTCUTS, switchLetters } from '../parts/shortcuts.ts'
 import { endpointsQuery } from '../queries.ts'
+import { count } from '../words/format.ts'
 import { useTheme } from './Nav.tsx'
 
 interface Command {
@@ -25,6 +26,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const [typed, setTyped] = useState('')
   const [chosen, setChosen] = useState(0)
   useEffect(() => dialog.current?.showModal(), [])
+  const { data } = useQuery(endpointsQuery)
   const offered = useCommands(typed)
     .filter(({ about, words }) => matches(`${words} ${about}`, typed))
     .slice(0, SHOWN_MAX)
@@ -81,6 +83,11 @@ export function Palette({ onClose }: { onClose: () => void }) {
           </li>
         ))}
       </ul>
+      {data !== undefined && data.totalCount > data.items.length && (
+        <p className="hint pad">
+          Of {count(data.totalCount)} endpoints, only the newest {count(data.items.length)} are found here.
+        </p>
+      )}
     </dialog>
   )
 }
