@@ -129,5 +129,14 @@ test('a body is sent with the line breaks that it came with, and lines that are 
     await dialog.getByRole('button', { name: 'Send again' }).waitFor()
     expect(await sent()).toBe(`${body}${body === form ? '\r\n' : '\n'}z`)
   }
+  const broken = '{"a":1,\r\n"b":2}'
+  const { id } = await endpoint.capture({ body: broken })
+  await goTo(`/e/${endpoint.id}?r=${id}&edit=1`)
+  await field.waitFor()
+  await dialog.getByRole('button', { name: 'Format' }).click()
+  await dialog.getByRole('button', { name: 'Format' }).waitFor({ state: 'detached' })
+  await field.press('Control+z')
+  await dialog.getByRole('button', { name: 'Format' }).waitFor()
+  expect(await sent()).toBe(broken)
   expect(faults).toEqual([])
 })

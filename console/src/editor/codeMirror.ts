@@ -7,7 +7,7 @@ import {
   closeBracketsKeymap,
   completionKeymap,
 } from '@codemirror/autocomplete'
-import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
+import { defaultKeymap, history, historyKeymap, invertedEffects } from '@codemirror/commands'
 import { json } from '@codemirror/lang-json'
 import {
   bracketMatching,
@@ -19,7 +19,7 @@ import {
   syntaxTree,
 } from '@codemirror/language'
 import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint'
-import { EditorState } from '@codemirror/state'
+import { EditorState, StateEffect, StateField } from '@codemirror/state'
 import {
   Decoration,
   drawSelection,
@@ -164,6 +164,19 @@ const returns = EditorView.decorations.of(({ state, visibleRanges }) =>
   ),
 )
 
+/** Sets whether the breaks of the text are all CR LF. */
+const setCrlf = StateEffect.define<boolean>()
+
+/** Whether the breaks of the text are all CR LF. Undo and redo bring it back with the text. */
+const crlf: StateField<boolean> = StateField.define({
+  create: () => false,
+  update: (before, { effects }) => effects.find((one) => one.is(setCrlf))?.value ?? before,
+  provide: () =>
+    invertedEffects.of(({ effects, startState }) =>
+      effects.some((one) => one.is(setCrlf)) ? [setCrlf.of(startState.field(crlf))] : [],
+    ),
+})
+
 /** Opens an editor in a shadow root. There it may add its styles despite the page's content security policy. */
 export function openEditor(options: EditorOptions) {
   const { parent, text, label, language, onChange, onRun, onSave, completes } = options
@@ -173,9 +186,9 @@ export function openEditor(options: EditorOptions) {
   }
   // The lines end in LF here. A text whose breaks are all CR LF is given back with them; any other CR is a character
   // of its line, and seen, so that nothing changes that was not typed.
-  let isCrlf = hasCrlf(text)
-  const lines = (of: string) => (isCrlf ? of.replaceAll('\r\n', '\n') : of)
-  const textOf = ({ doc }: EditorState) => doc.sliceString(0, doc.length, isCrlf ? '\r\n' : '\n')
+  const lines = (of: string) => (hasCrlf(of) ? of.replaceAll('\r\n', '\n') : of)
+  const textOf = (state: EditorState) =>
+    state.doc.sliceString(0, state.doc.length, state.field(crlf) ? '\r\n' : '\n')
   const view = new EditorView({
     root: parent,
     parent,
@@ -187,6 +200,7 @@ export function openEditor(options: EditorOptions) {
           { key: 'Mod-s', run: command(onSave), preventDefault: true },
           { key: 'Mod-Enter', run: command(onRun), preventDefault: true },
         ]),
+        crlf.init(() => hasCrlf(text)),
         EditorState.lineSeparator.of('\n'),
         EditorView.clipboardInputFilter.of((pasted) => pasted.replace(/\r\n?/g, '\n')),
         returns,
@@ -222,8 +236,10 @@ export function openEditor(options: EditorOptions) {
   return {
     setText(next: string) {
       if (textOf(view.state) === next) return
-      isCrlf = hasCrlf(next)
-      view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: lines(next) } })
+      view.dispatch({
+        changes: { from: 0, to: view.state.doc.length, insert: lines(next) },
+        effects: setCrlf.of(hasCrlf(next)),
+      })
     },
     setMarks(marks: readonly Mark[]) {
       const diagnostics: Diagnostic[] = marks.map(({ pointer, detail }) => ({
