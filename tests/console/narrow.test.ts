@@ -11,8 +11,8 @@ const NAMES = [
   'Orders of the shop in Europe, sent on to the warehouse at once',
 ]
 
-/** Pixels; the narrowest screen that is promised. */
-const WIDTH = 360
+/** Pixels; the narrowest screen that is promised: a phone's, or 1280 at 400 percent. */
+const WIDTH = 320
 
 const WithId = z.looseObject({ id: z.string() })
 
@@ -179,3 +179,18 @@ test.each([
     expect(Math.max(...ends)).toBeLessThanOrEqual(width)
   },
 )
+
+test('a request is whole on half a screen: what has no room for it is scrolled to', async () => {
+  const { page, goTo } = opened
+  const endpoint = await service.alice.endpoint({ name: 'half' })
+  const { id } = await endpoint.capture({ body: JSON.stringify({ lines: Array(60).fill('some words') }) })
+  await page.setViewportSize({ width: 640, height: 400 })
+  await goTo(`/e/${endpoint.id}?r=${id}`)
+  await page.getByRole('button', { name: 'Add a note' }).click()
+  await page.getByLabel('Note', { exact: true }).waitFor()
+  const panel = page.locator('#panel-body')
+  await panel.scrollIntoViewIfNeeded()
+  const box = await panel.boundingBox()
+  expect(box?.height).toBeGreaterThanOrEqual(180)
+  expect(Math.round((box?.y ?? 0) + (box?.height ?? 0))).toBeLessThanOrEqual(400)
+})
