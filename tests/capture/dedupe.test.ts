@@ -363,6 +363,7 @@ test('the window begins with the first and ends for good, whenever duplicates co
       const endpoint = await alice.endpoint(once('mark', { windowSeconds }))
       const firsts = new Map<number, { readonly index: number; readonly until: number }>()
       const expected: (number | null)[] = []
+      const begunAt = service.clock.now().getTime()
       let now = 0
       for (const [index, { waitSeconds, id }] of sent.entries()) {
         await service.clock.advance(waitSeconds * 1000)
@@ -371,7 +372,8 @@ test('the window begins with the first and ends for good, whenever duplicates co
         const isDuplicate = first !== undefined && now < first.until
         expected.push(isDuplicate ? first.index : null)
         if (!isDuplicate) firsts.set(id, { index, until: now + windowSeconds })
-        await endpoint.send(event(`evt_${id}`))
+        // At whole seconds, however long the calls take.
+        await service.clock.at(new Date(begunAt + now * 1000), () => endpoint.send(event(`evt_${id}`)))
       }
       expect(await firstsOf(endpoint)).toEqual(expected)
     }),
