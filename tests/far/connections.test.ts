@@ -5,6 +5,7 @@ import { createBoss } from '@creel/jobs'
 import { sql } from 'kysely'
 import { pino } from 'pino'
 import { createTestDatabase, limitStatements } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
 import { startFar } from '../support/far.ts'
 import { administer } from '../support/templateDatabase.ts'
 
@@ -68,12 +69,14 @@ test('PostgreSQL may end the connection that listens for jobs while it is closed
   const boss = createBoss(far.url, { log: pino({ level: 'silent' }), works: true })
   await boss.start()
   const near = openDatabase(far.near.url, 1, 1)
-  const { rows } = await sql<{ pid: number }>`
-    select pid from pg_stat_activity where datname = current_database() and query like 'LISTEN%'`.execute(
-    near.db,
-  )
-  expect(rows).toHaveLength(1)
-  await sql`select pg_terminate_backend(${rows[0]?.pid}, 10000)`.execute(near.db)
+  const pid = await eventually('the connection that listens', async () => {
+    const { rows } = await sql<{ pid: number }>`
+      select pid from pg_stat_activity where datname = current_database() and query like 'LISTEN%'`.execute(
+      near.db,
+    )
+    return rows[0]?.pid
+  })
+  await sql`select pg_terminate_backend(${pid}, 10000)`.execute(near.db)
   // PostgreSQL's message about it is still on its way.
   await boss.stop({ graceful: false })
   await near.close()
