@@ -3,7 +3,12 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { openDatabase } from '@creel/core'
 import { migrate } from '@creel/migrations'
-import { type DebianPostgres, debianPostgresPrograms, startDebianPostgres } from '../faults/debianPostgres.ts'
+import {
+  type DebianPostgres,
+  debianPostgresPrograms,
+  signalProcess,
+  startDebianPostgres,
+} from '../faults/debianPostgres.ts'
 import { type CellsProgram, startCells, type TestCell } from '../support/cells.ts'
 import type { TestEndpoint } from '../support/client.ts'
 import { createTestDatabase } from '../support/database.ts'
@@ -59,8 +64,7 @@ function serverProcesses(): number[] {
 
 function signal(name: NodeJS.Signals): readonly number[] {
   const pids = serverProcesses()
-  for (const pid of pids) process.kill(pid, name)
-  return pids
+  return pids.filter((pid) => signalProcess(pid, name))
 }
 
 /** Sends one capture after the other, each with a number as its body, until it is stopped. */

@@ -109,3 +109,13 @@ async function startCluster(
     kill: () => control('-m', 'immediate', 'stop'),
   }
 }
+
+/** Sends a signal to a process. @returns false if it has ended meanwhile, as a session of PostgreSQL may */
+export function signalProcess(pid: number, name: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, name)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return false
+    throw error
+  }
+}

@@ -6,7 +6,7 @@ import { startEmbeddedPostgres } from '@creel/program'
 import pg from 'pg'
 import { eventually } from '../support/eventually.ts'
 import { prepareDataFolder, preparedFolder, temporaryDisk } from '../support/process.ts'
-import { debianPostgresPrograms, startDebianPostgres } from './debianPostgres.ts'
+import { debianPostgresPrograms, signalProcess, startDebianPostgres } from './debianPostgres.ts'
 import { expectNothingLost } from './findings.ts'
 import { createRandom } from './random.ts'
 import { openWorld, type WorldOptions } from './world.ts'
@@ -33,8 +33,8 @@ describe('Postgres in trouble', () => {
     try {
       await using world = await worldOn(postgres.url, { gateways: 2 })
       await world.acknowledgedMore(20)
-      const processes = [postgres.pid(), ...childrenOf(postgres.pid())]
-      for (const pid of processes) process.kill(pid, 'SIGSTOP')
+      const all = [postgres.pid(), ...childrenOf(postgres.pid())]
+      const processes = all.filter((pid) => signalProcess(pid, 'SIGSTOP'))
       // The length of the stop.
       await Bun.sleep(2_000)
       for (const pid of processes) process.kill(pid, 'SIGCONT')
