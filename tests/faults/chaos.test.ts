@@ -9,8 +9,9 @@ import { openWorld } from './world.ts'
 /** A short run in the suite; `CREEL_FAULT_ROUNDS` and `CREEL_FAULT_SEED` make a long run, or replay one. */
 const ROUNDS = Number(process.env.CREEL_FAULT_ROUNDS ?? 3)
 const SEED = Number(process.env.CREEL_FAULT_SEED ?? Math.floor(Math.random() * 2 ** 32))
-const SECONDS_PER_ROUND = 20
-const SECONDS_AROUND = 90
+/** Long, because a busy machine starts processes slowly: only a failure takes this time. */
+const SECONDS_PER_ROUND = 60
+const SECONDS_AROUND = 400
 
 const quiet = { info: () => {}, warn: () => {}, error: () => {} }
 

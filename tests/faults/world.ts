@@ -54,7 +54,7 @@ const LIMITS = { apiRatePerMinute: 1e9, captureRatePerMinute: 1e9, storedRequest
 const STEP_MILLISECONDS = 100_000
 
 /** Timeout for the restart of processes and PostgreSQL on a busy machine. */
-const RECOVERY_SECONDS_MAX = 90
+const RECOVERY_SECONDS_MAX = 240
 
 /** Builds the world and starts its traffic. */
 export async function openWorld(options: WorldOptions): Promise<World> {
