@@ -299,7 +299,8 @@ describe('a comparison', () => {
 describe('a running replay', () => {
   test('pauses, goes on and is cancelled', async () => {
     const before = receiver.received.length
-    const replay = await begin({ to: { url: receiver.url }, pace: { perSecond: 20 } })
+    // Slow, so that a pause by a busy machine comes before the end.
+    const replay = await begin({ to: { url: receiver.url }, pace: { perSecond: 2 } })
     await receiver.take(before + 3)
     expect((await alice.expect(alice.post(at(`/${replay.id}/pause`)), Run)).state).toBe('paused')
     const paused = await eventually('the last send', async () => {
