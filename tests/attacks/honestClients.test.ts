@@ -44,7 +44,8 @@ afterAll(() => service.stop())
 
 describe('a client within its budget that asks for much at once is served, while a bystander notices nothing:', () => {
   test('long bodies are read one after the other, and who would wait too long hears how long', async () => {
-    const alone = await call(`${requests}/${requestId}?bodyBytesMax=${3 * MIB - 1}`)
+    const readAlone = () => call(`${requests}/${requestId}?bodyBytesMax=${3 * MIB - 1}`)
+    const alone = await readAlone()
     await service.attackedBy(async () => {
       // Each call has another limit, so that no two share a read.
       const answers = await atOnce(READS, (at) =>
@@ -53,8 +54,9 @@ describe('a client within its budget that asks for much at once is served, while
       const refused = answers.filter(({ status }) => status !== 200)
       for (const { status, length } of answers) if (status === 200) expect(length).toBeGreaterThan(2 * MIB)
       const served = READS - refused.length
-      // A quarter of what this machine reads in the time, unless it is fast.
-      expect(served).toBeGreaterThan(Math.min(READS / 10, PATIENCE_SECONDS / alone.seconds / 4))
+      // A quarter of what this machine reads in the time, unless it is fast. It may have become busy meanwhile.
+      const aloneSeconds = Math.max(alone.seconds, (await readAlone()).seconds)
+      expect(served).toBeGreaterThan(Math.min(READS / 10, PATIENCE_SECONDS / aloneSeconds / 4))
       const wholeSeconds = (READS / served) * PATIENCE_SECONDS
       for (const { status, retryAfter, seconds } of refused) {
         // A call is refused at once if the line is too long, else after its wait. Wait and Retry-After together are

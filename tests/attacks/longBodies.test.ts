@@ -57,7 +57,7 @@ async function capture(endpointId: string): Promise<void> {
 }
 
 async function haveArrived(count: number): Promise<void> {
-  await eventually('all deliveries', () => received.length === count, { seconds: 60 })
+  await eventually('all deliveries', () => received.length === count)
   expect(new Set(received)).toEqual(new Set([BODY.length]))
 }
 

@@ -60,7 +60,9 @@ test('one that many read at once slows neither captures nor the page of another 
     ending.abort()
     await Promise.allSettled(readers)
   })
-  // Without a bound on pages it is five times as long.
-  expect(busyMs).toBeLessThan(3 * quietMs)
+  // Without a bound on pages it is five times as long. The machine may have become busy since the first measurement.
+  const [first, second] = [await timeOf(20), await timeOf(20)]
+  // The first may still see pages of the attack.
+  expect(busyMs).toBeLessThan(3 * Math.max(quietMs, Math.min(first, second)))
   expect([...statuses].filter((status) => status !== 429)).toEqual([200])
 })
