@@ -72,12 +72,12 @@ describe('rehearse', () => {
       if (wish === 'hang') return new Promise<Response>(() => undefined)
       return new Response(wish === 'long' ? 'x'.repeat(900_000) : wish)
     }
-    const { run } = await rehearse({ creel, endpointId: one.id, pace: PACE, timeoutSeconds: 1, to })
+    const { run } = await rehearse({ creel, endpointId: one.id, pace: PACE, timeoutSeconds: 3, to })
     expect(run).toMatchObject({ state: 'done', counts: { done: 3, errored: 0 } })
     expect(seen).toEqual([name, name, name])
     const { body } = await service.alice.get(one.at(`/replays/${run.id}/results`))
     const [hung, long, echo] = Object(body).items
-    expect(hung).toMatchObject({ statusCode: null, error: 'no answer within 1 s' })
+    expect(hung).toMatchObject({ statusCode: null, error: 'no answer within 3 s' })
     expect(long).toMatchObject({ statusCode: 200, error: null })
     expect(long.body).toHaveLength(256 * 1024)
     expect(echo).toMatchObject({ statusCode: 200, body: 'echo' })
