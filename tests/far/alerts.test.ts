@@ -64,7 +64,7 @@ test('a flood of messages that end together is recorded before a lease ends, so 
 })
 
 test('many messages of a notify action are handed to the outbox in a few round trips, for which others wait', async () => {
-  const count = 64
+  const count = 192
   const far = await startFar(await createTestDatabase(), 0)
   const { alice, db } = await startService({ database: far, limits: { captureRatePerMinute: 10_000 } })
   // Six messages are under way, and none ends.
